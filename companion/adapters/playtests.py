@@ -1,6 +1,6 @@
-"""Plays many games of a table's rules with the lab, in a process of its own: one at a time, at low priority, bounded.
+"""Runs playtests: the lab plays many games with a table's rules in a low-priority process, one playtest at a time.
 
-Reports stay in a folder of their own, the newest few.
+Reports are stored in a folder, which holds only the newest few.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Playtests:
     ) -> Playtest:
         """Begin to play; `texts` are the options that take a whole text.
 
-        Raises `ServiceError` ``playtest_missing`` where packages are not installed, ``playtest_busy`` while another
-        one runs.
+        Raises `ServiceError` ``playtest_missing`` if packages are not installed, ``playtest_busy`` while another one
+        runs.
         """
         if self.missing:
             raise ServiceError("playtest_missing")
@@ -156,9 +156,9 @@ class Playtests:
         return 0, GAMES * (2 if playtest.chosen or playtest.texts else 1)
 
     def report(self, playtest: Playtest, language: str) -> bytes:
-        """Return the report in a language, one page of HTML; raises `ServiceError` ``unknown_playtest``.
+        """Return the report, one page of HTML, in a language, or in another if it was not written in that one.
 
-        Where it was not written in that language, it is in another.
+        Raises `ServiceError` ``unknown_playtest`` if there is none.
         """
         written = {path.name: path for path in self._reports(playtest)}
         if not written:
