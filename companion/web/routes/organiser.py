@@ -1,4 +1,4 @@
-"""The organiser's pages, behind a code of their own: all that runs, a message to all, and the rounds of an event."""
+"""The organiser's pages, behind their own code: what is running, a message to all tables, the rounds of an event."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import segno
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 
-from companion.adapters.news import EVERYTHING, Picture, Region
+from companion.adapters.news import EVERYTHING, Region, RenderedPage
 from companion.model.pairing import VALID
 from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
@@ -28,7 +28,7 @@ from companion.web.site import (
     language,
     new_request,
     prove,
-    see,
+    redirect_to,
     site,
     whole_number,
 )
@@ -73,7 +73,7 @@ def organiser_code() -> Response:
     except ServiceError as error:
         return _asked(FORBIDDEN, site().refusal(error))
     path = site().url("organiser")
-    response = see(path)
+    response = redirect_to(path)
     prove(response, ORGANISER, proof, path)
     return response
 
@@ -87,7 +87,7 @@ def send_message() -> Response:
         site().services.messages.send(form.get("text", ""), whole_number(form.get("minutes", ""), max(MINUTES)) or 0)
     except ServiceError as error:
         return _page(BAD_FORM, site().refusal(error), form.get("text", ""))
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/message/end")
@@ -95,7 +95,7 @@ def send_message() -> Response:
 def end_message() -> Response:
     """Take the message back."""
     site().services.messages.take_back()
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/tables/<table_id>/close")
@@ -103,7 +103,7 @@ def end_message() -> Response:
 def close_for_players(table_id: str) -> Response:
     """End a table's game without a result."""
     site().services.tables.close_for_players(table_id)
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/temples/<name>/table")
@@ -114,7 +114,7 @@ def move_temple(name: str) -> Response:
     temple = here.services.temples.get(name)
     chosen = request.form.get("table", "")
     if chosen == temple.table_id:
-        return see(here.url("organiser"))
+        return redirect_to(here.url("organiser"))
     if chosen and chosen not in [table.id for table in _tables_for_temples()]:
         return _page(BAD_FORM, here.words()("refusal.unknown_table"))
     serving = here.services.temples.serving
@@ -122,7 +122,7 @@ def move_temple(name: str) -> Response:
         serving.serve(chosen, name)
     elif here.services.tables.find(temple.table_id):
         serving.serve(temple.table_id or "", None)
-    return see(here.url("organiser"))
+    return redirect_to(here.url("organiser"))
 
 
 @blueprint.get("/rounds")
@@ -221,15 +221,15 @@ def _asked(status: int = 200, problem: str = "") -> Response:
 
 def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
     here = site()
-    messages, picture = here.services.messages, _overview(here, language())
+    messages, rendered = here.services.messages, _overview(here, language())
     return here.page(
         "organiser.html",
         status,
         allowed=True,
         problem=problem,
         typed=typed,
-        picture=picture,
-        region=placer(here.words(), picture, new_request),
+        rendered=rendered,
+        region=placer(here.words(), rendered, new_request),
         stream_url=here.url("organiser_stream"),
         installation=here.config.installation(),
         message=messages.text,
@@ -239,18 +239,23 @@ def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
     )
 
 
-def _overview(here: Site, spoken: str) -> Picture:
-    """Return the picture of all tables and temples as of now."""
-    cut = lambda: overview(here.services, here.games)  # noqa: E731
-    return here.gallery.picture(("organiser", spoken), [EVERYTHING], cut, here.painter.of_organiser(spoken))
+def _overview(here: Site, spoken: str) -> RenderedPage:
+    """Return the page of all tables and temples as of now."""
+    return here.page_cache.rendered(
+        ("organiser", spoken),
+        [EVERYTHING],
+        lambda: overview(here.services, here.games),
+        here.renderer.of_organiser(spoken),
+    )
 
 
-def _event(here: Site, spoken: str) -> Picture | None:
-    """Return the picture of the event as of now, or none where there is none whose game is known."""
+def _event(here: Site, spoken: str) -> RenderedPage | None:
+    """Return the page of the event as of now, or none if there is no event whose game is known."""
     page = here.services.rounds.page()
     if page is None or not _is_known(here, page):
         return None
-    return here.gallery.picture(("event", spoken), ["tables"], lambda: event(page), here.painter.of_organiser(spoken))
+    render = here.renderer.of_organiser(spoken)
+    return here.page_cache.rendered(("event", spoken), ["tables"], lambda: event(page), render)
 
 
 def _is_known(here: Site, page: EventPage) -> bool:
@@ -275,13 +280,13 @@ def _pairing(status: int = 200, problem: str = "", shown: Mapping[str, str] | No
 
 def _rounds(status: int = 200, problem: str = "") -> Response:
     here, form = site(), request.form
-    page, picture = here.services.rounds.page(), _event(here, language())
+    page, rendered = here.services.rounds.page(), _event(here, language())
     with_temples = bool(form.get("temples")) or not form
-    if page and picture and problem:  # what was typed comes back, and no stream paints over it
-        cut = event(page, form.get("names", ""), with_temples)
-        paint = here.painter.of_organiser(language())
-        regions = {name: Region(paint(name, piece), 0) for name, piece in cut.slices.items()}
-        picture = Picture(picture.boot, 0, 0, picture.mark, regions)
+    if page and rendered and problem:  # what was typed comes back, and no stream replaces it
+        view = event(page, form.get("names", ""), with_temples)
+        render = here.renderer.of_organiser(language())
+        regions = {name: Region(render(name, slice_), 0) for name, slice_ in view.slices.items()}
+        rendered = RenderedPage(rendered.boot, 0, 0, rendered.mark, regions)
     return here.page(
         "organiser_rounds.html",
         status,
@@ -289,10 +294,10 @@ def _rounds(status: int = 200, problem: str = "") -> Response:
         form={**dict.fromkeys(("played", "size", "pairing", "names"), ""), **form},
         with_temples=with_temples,
         event=page,
-        picture=picture,
-        region=placer(here.words(), picture, new_request) if picture else None,
+        rendered=rendered,
+        region=placer(here.words(), rendered, new_request) if rendered else None,
         stream_url=here.url("rounds_stream"),
-        is_known=picture is not None,
+        is_known=rendered is not None,
         offers=here.games.values(),
         pairings=PAIRINGS,
         most=MOST_PLAYERS,
@@ -304,7 +309,7 @@ def _rounds_after(change: Callable[[], None]) -> Response:
         change()
     except ServiceError as error:
         return _rounds(BAD_FORM, site().refusal(error))
-    return see(site().url("rounds"))
+    return redirect_to(site().url("rounds"))
 
 
 def _table_title(number: int, table: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from companion.adapters.news import Cut
+from companion.adapters.news import ViewModel
 from companion.games.kit import Json
 from companion.model.rounds import MOST_PLAYERS
 from companion.model.table import ServiceError, Table
@@ -17,15 +17,15 @@ from companion.service.services import Services
 from companion.web.view_models.table import temple_tone
 
 
-def overview(services: Services, games: Container[str]) -> Cut:
-    """Cut the organiser's page: what is played of the games that a lobby offers, and every temple."""
+def overview(services: Services, games: Container[str]) -> ViewModel:
+    """Return the organiser's page: what is played of the games that a lobby offers, and every temple."""
     try:
         tables, every, can_list = open_tables(services, games), services.tables.all(), True
     except ServiceError:  # the store does not answer, and other companions may have changed tables
         tables, every, can_list = [], (), False
     titles = {table.id: table.title for table in every}
     choices = [_choice(table) for table in tables if table.game.uses_temple]
-    return Cut(
+    return ViewModel(
         0,
         "organiser",
         None,
@@ -40,13 +40,13 @@ def overview(services: Services, games: Container[str]) -> Cut:
     )
 
 
-def event(page: EventPage, names: str = "", with_temples: bool = True) -> Cut:
-    """Cut the page of an event; another round is another page, whose form names it.
+def event(page: EventPage, names: str = "", with_temples: bool = True) -> ViewModel:
+    """Return the page of an event; another round is another page, whose form names it.
 
     `names` is what somebody typed into that form, instead of the players of the last round.
     """
     last, number = page.event.rounds[-1], len(page.event.rounds)
-    return Cut(
+    return ViewModel(
         0,
         f"round {number}",
         None,
