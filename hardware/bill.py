@@ -1,4 +1,4 @@
-"""The bill of materials: reads `bill.toml` and formats it as a table. Printed parts are not in it."""
+"""The bill of materials: reads `bill.toml` and formats it as a table. Printed parts are listed elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One page that says what was found: it holds its own figures, and nothing is fetched when it is opened."""
+"""Writes the report of a playtest as one page that contains its own figures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One connection to the MQTT broker for both programs: connects, reconnects, publishes, and hands on what arrives.
+"""One connection to the MQTT broker for both programs: connects, reconnects, publishes, and passes on what arrives.
 
-It stores nothing: what is published without a connection is refused, and what the broker has not acknowledged ends
-with the connection. Each program keeps what must arrive, and sends it again.
+It stores nothing: a message published without a connection is refused, and messages that the broker has not
+acknowledged are dropped with the connection. Each program stores what must arrive, and sends it again.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Connection:
         beat: Beat = no_heartbeat,
         network_beat: Beat = no_heartbeat,
     ) -> None:
-        """Only remember; `start` connects.
+        """Store the arguments; `start` connects.
 
         `subscriptions` are topic filters with their QoS. `role` names this program in the log. `will` gives the will
         of each connection, which the broker publishes if it breaks. `retained` holds payloads by their topics that
@@ -449,7 +449,7 @@ class _Session:
             self._leaving.clear()
 
     def owed_since_s(self) -> float | None:
-        """Return since when the broker has acknowledged nothing of what it owes; None where it owes nothing."""
+        """Return since when the broker has acknowledged nothing of what it owes; None if it owes nothing."""
         with self._lock:
             self._forget_taken()
             return self._taken_s if self._leaving else None

@@ -1,6 +1,6 @@
-"""Plays many games of a table's rules with the lab, in a process of its own: one at a time, at low priority, bounded.
+"""Runs playtests: the lab plays many games with a table's rules in a low-priority process, one playtest at a time.
 
-Reports stay in a folder of their own, the newest few.
+Reports are stored in a folder, which holds only the newest few.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Playtests:
     ) -> Playtest:
         """Begin to play; `texts` are the options that take a whole text.
 
-        Raises `ServiceError` ``playtest_missing`` where packages are not installed, ``playtest_busy`` while another
-        one runs.
+        Raises `ServiceError` ``playtest_missing`` if packages are not installed, ``playtest_busy`` while another one
+        runs.
         """
         if self.missing:
             raise ServiceError("playtest_missing")
@@ -156,7 +156,7 @@ class Playtests:
         return 0, GAMES * (2 if playtest.chosen or playtest.texts else 1)
 
     def report(self, playtest: Playtest) -> bytes:
-        """Return the report, one page of HTML; raises `ServiceError` ``unknown_playtest`` where there is none."""
+        """Return the report, one page of HTML; raises `ServiceError` ``unknown_playtest`` if there is none."""
         try:
             return self._report(playtest).read_bytes()
         except OSError:

@@ -1,7 +1,7 @@
-"""Applies the settings that somebody wrote onto the boot partition of a card: the unit `templo-mayor-boot`.
+"""Applies the settings that somebody wrote onto a card's boot partition: the unit `templo-mayor-boot`.
 
-A flashed card has neither screen nor keyboard, but every computer can write to its boot partition. The file there is
-checked as a whole and applied as a whole, or not at all; then it is set aside without its passwords.
+A flashed card has neither screen nor keyboard, but every computer can write to its boot partition. The file is
+checked and applied as a whole, or not at all; then it is renamed and its passwords are removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The services of one companion, composed: what routes, the MQTT intake and commands use."""
+"""The services of one companion, composed for the routes, the MQTT intake and the commands."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from controller.adapters.control_socket import ControlError, InUseError, ask, held, prepare, socket_path
+from controller.adapters.control_socket import ControlError, InUseError, held, prepare, send_request, socket_path
 from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
 from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
@@ -36,7 +36,7 @@ EXIT_REFUSED = 1
 EXIT_USAGE = 2
 
 INSTALLED = Path("/var/lib/templo-controller")
-"""Where the Debian package's service stores what must last."""
+"""The state directory of the Debian package's service."""
 
 _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God}}
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _publish_refusal(given: argparse.Namespace) -> None:
-    """Let the temple's page say that a setting is wrong, where the settings name a broker and it answers."""
+    """Publish for the temple's page that a setting is wrong, if the broker's own settings are usable."""
     from controller.app.refusal import publish_misconfigured
 
     found = broker_in_spite_of(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
@@ -177,10 +177,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _of_running(settings: Settings, installed: Path) -> Settings:
-    """Return the settings with the state directory of the installed service, where it runs and no other was meant.
+    """Return the settings with the installed service's state directory, if it runs and no other was meant.
 
-    Another was meant where a setting names it, or where the usual one has a ledger. Raises `ControlError` where this
-    user may not look.
+    Another was meant if a setting names it, or if the default one has a ledger. Raises `ControlError` if this user
+    may not look.
     """
     if "state" in settings.chosen or (settings.state / FILE_NAME).exists() or not installed.exists():
         return settings
@@ -202,7 +202,7 @@ def _god(text: str) -> God:
 
 
 def _number(most: int) -> Callable[[str], int]:
-    """Return what reads a whole number from 1 to `most`."""
+    """Return a parser of whole numbers from 1 to `most`."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and 1 <= int(text) <= most):
@@ -263,7 +263,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _selftest(settings: Settings, given: argparse.Namespace) -> int:
-    result = ask(settings.state, {"do": "selftest"}, 10)
+    result = send_request(settings.state, {"do": "selftest"}, 10)
     if result is None:
         return _no_daemon(settings)
     print(json.dumps(result, indent=2) if given.json else "\n".join(selftest_lines(result)))
@@ -275,7 +275,7 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
     if given.every is not None:
         request["every_ms"] = given.every
     patience_s = 120 + given.count * (given.every or 20) / 1000
-    result = ask(settings.state, request, patience_s)
+    result = send_request(settings.state, request, patience_s)
     if result is not None:
         print(_recorded(given, result["seq"], bool(result["test"]), "the running daemon has them"))
         return 0
@@ -295,20 +295,20 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
-    if ask(settings.state, {"do": "status"}, 10) is None:
+    if send_request(settings.state, {"do": "status"}, 10) is None:
         return _no_daemon(settings)
     print(
         f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
     )
     sys.stdout.flush()
-    result = ask(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
+    result = send_request(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
     if result is None:
         return _no_daemon(settings)
     print("\n".join(calibration_lines(result)))
     yes = given.yes or (
         sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
     )
-    ask(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10)
+    send_request(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10)
     print("Saved, and used from now on." if yes else "Nothing was changed.")
     return 0
 
@@ -319,7 +319,7 @@ def _recorded(given: argparse.Namespace, seq: object, test: bool, where: str) ->
 
 
 def _status(settings: Settings, given: argparse.Namespace) -> int:
-    report = ask(settings.state, {"do": "status"}, 10)
+    report = send_request(settings.state, {"do": "status"}, 10)
     if report is not None:
         report = {"running": True, **report}
     else:
@@ -331,7 +331,7 @@ def _status(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _dismiss(settings: Settings, given: argparse.Namespace) -> int:
-    if ask(settings.state, {"do": "dismiss", "code": given.code}, 10) is None:
+    if send_request(settings.state, {"do": "dismiss", "code": given.code}, 10) is None:
         from controller.app.offline import dismiss
 
         if not (settings.state / FILE_NAME).exists():

@@ -1,4 +1,4 @@
-"""The parts of a club: what each is called, the program that it is, and how one knows that it answers."""
+"""The parts of a club: the name of each, the program that it runs, and how to find out whether it is ready."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 from companion.adapters.network import addresses, certificates
 from companion.adapters.owner import FILE, ORGANISER_FILE, make_owner
-from companion.cli import broker, network
-from companion.cli.children import Child, Program
 from companion.cli.club import postgresql, proxy
-from companion.cli.starting import LaunchError, is_instance, listens, without_settings
+from companion.cli.programs import broker, network
+from companion.cli.programs.children import Child, Program
+from companion.cli.programs.starting import LaunchError, is_instance, listens, without_settings
 from templo.files import create_private
 
 TLS_PORT = 8443

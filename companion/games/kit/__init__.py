@@ -1,4 +1,4 @@
-"""What every game is made of: values and pure functions. A game imports this package of ours and nothing else."""
+"""What every game is made of: values and pure functions. A game imports nothing else of this project."""
 
 from msgspec import Struct as Struct
 from msgspec.structs import fields as fields

@@ -1,4 +1,4 @@
-"""How well the app plays: three levels by name, and what a player's constants are declared as."""
+"""The app's levels of play, and the declaration of a bot's constants."""
 
 from __future__ import annotations
 

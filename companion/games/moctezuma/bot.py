@@ -1,7 +1,7 @@
-"""The app as a player: what it would do for a seat, from that seat's own view and legal moves, and nothing else.
+"""The app's player: chooses a move for a seat from that seat's view and legal moves.
 
-It weighs what a point of each temple's treasure counts on the average, a third of the City of Gold for each clue, and
-what a look at a chit or a name may still save; it goes where that is most for each action point.
+It weighs the average worth of a point of each temple's treasure, a third of the City of Gold for each clue, and what
+a look at a chit or a name may still save; it goes where that is most for each action point.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _best(cards: Sequence[int], n: int) -> float:
 
 
 def _look(knowledge: Knowledge, space: int) -> float:
-    """Return what a look at a chit is worth: nothing where its face is known, or its king is cursed anyhow."""
+    """Return what a look at a chit is worth: nothing if its face is known, or its king is cursed anyhow."""
     if knowledge.chits[space] != UNSEEN:
         return 0.0
     king = king_of(space, knowledge.third_chit)

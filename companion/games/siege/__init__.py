@@ -1,4 +1,4 @@
-"""The Siege of Tenochtitlan, after Lloyd Krassner: one city, one lake and two peoples' allies on a map of hexes.
+"""The Siege of Tenochtitlan, after Lloyd Krassner: one city, one lake and the allies of both sides on a map of hexes.
 
 `GAME` is composed of its parts.
 """
@@ -60,7 +60,8 @@ def _result(state: State) -> Result | None:
     end = state.outcome
     if not end:
         return None
-    picture = "siege-cuauhtemoc" if end.winner == "aztecs" else "siege-cortez"
+    leaders = {"aztecs": "siege-cuauhtemoc", "spaniards": "siege-cortez"}
+    picture = leaders[end.winner] if end.winner else "temple-front"
     return Result(end.kind, (end.winner,) if end.winner else (), picture=picture)
 
 

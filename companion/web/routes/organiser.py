@@ -1,4 +1,4 @@
-"""The organiser's pages, behind a code of their own: all that runs, a message to all, and the rounds of an event."""
+"""The organiser's pages, behind their own code: what is running, a message to all tables, the rounds of an event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MINUTES
-from companion.web.site import BAD_FORM, FORBIDDEN, ORGANISER, prove, see, site, whole_number
+from companion.web.site import BAD_FORM, FORBIDDEN, ORGANISER, prove, redirect_to, site, whole_number
 
 blueprint = Blueprint("organiser", __name__, url_prefix="/organiser")
 
@@ -35,7 +35,7 @@ def organiser_code() -> Response:
     except ServiceError as error:
         return _asked(FORBIDDEN, site().refusal(error))
     path = site().url("organiser")
-    response = see(path)
+    response = redirect_to(path)
     prove(response, ORGANISER, proof, path)
     return response
 
@@ -61,7 +61,7 @@ def send_message() -> Response:
         site().services.messages.send(form.get("text", ""), whole_number(form.get("minutes", ""), max(MINUTES)) or 0)
     except ServiceError as error:
         return _page(BAD_FORM, site().refusal(error), form.get("text", ""))
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/message/end")
@@ -69,7 +69,7 @@ def send_message() -> Response:
 def end_message() -> Response:
     """Take the message back."""
     site().services.messages.take_back()
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/tables/<table_id>/close")
@@ -77,7 +77,7 @@ def end_message() -> Response:
 def close_for_players(table_id: str) -> Response:
     """End a table's game without a result."""
     site().services.tables.close_for_players(table_id)
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/temples/<name>/table")
@@ -88,7 +88,7 @@ def move_temple(name: str) -> Response:
     temple = here.services.temples.get(name)
     chosen = request.form.get("table", "")
     if chosen == temple.table_id:
-        return see(here.url("organiser"))
+        return redirect_to(here.url("organiser"))
     if chosen and chosen not in [table.id for table in _tables_for_temples()]:
         return _page(BAD_FORM, here.words()("refusal.unknown_table"))
     serving = here.services.temples.serving
@@ -96,7 +96,7 @@ def move_temple(name: str) -> Response:
         serving.serve(chosen, name)
     elif here.services.tables.find(temple.table_id):
         serving.serve(temple.table_id or "", None)
-    return see(here.url("organiser"))
+    return redirect_to(here.url("organiser"))
 
 
 @blueprint.get("/rounds")
@@ -211,7 +211,7 @@ def _rounds_after(change: Callable[[], None]) -> Response:
         change()
     except ServiceError as error:
         return _rounds(BAD_FORM, site().refusal(error))
-    return see(site().url("rounds"))
+    return redirect_to(site().url("rounds"))
 
 
 def _table_title(number: int, table: int) -> str:
@@ -223,7 +223,7 @@ def _tables_for_temples() -> list[Table]:
 
 
 def _open_tables() -> list[Table]:
-    """Return every table that is not over, those of aids left out, by their titles."""
+    """Return every table that is not over, those of tools left out, by their titles."""
     here = site()
     tables = [table for table in here.services.tables.all() if table.phase != "over"]
     return sorted((table for table in tables if table.charter.game in here.games), key=lambda table: table.title)

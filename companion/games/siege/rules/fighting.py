@@ -1,4 +1,4 @@
-"""Attacks: who may attack whom, every modifier with its reason, and the exact odds. It rolls no die."""
+"""Attacks: who may attack whom, every modifier with its reason, and the exact odds."""
 
 from __future__ import annotations
 
