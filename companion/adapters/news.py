@@ -26,6 +26,9 @@ A region that did not change is not rendered again although the version has incr
 character, which no name, title or text can contain.
 """
 
+EVERYTHING = "*"
+"""The topic that every change belongs to."""
+
 Slices: TypeAlias = Mapping[str, Mapping[str, Json]]
 
 
@@ -59,8 +62,8 @@ class Hub:
         """Announce a change under a topic, and wake every stream that waits for it."""
         with self._lock:
             self._serial += 1
-            self._serials[topic] = self._serial
-            waiting = [stream for stream in self._streams if topic in stream.topics]
+            self._serials[topic] = self._serials[EVERYTHING] = self._serial
+            waiting = [stream for stream in self._streams if not stream.topics.isdisjoint((topic, EVERYTHING))]
         for stream in waiting:
             stream.wake()
 

@@ -18,6 +18,7 @@ from types import FrameType
 
 from companion.adapters import boot_fault, installation
 from companion.adapters.background import Background
+from companion.adapters.credentials import Offered, brokers_for
 from companion.adapters.database import store_lock
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.message_end import MessageEnd
@@ -128,6 +129,8 @@ def _serve(
             owner=_code(settings.state_directory / FILE),
             organiser=_code(settings.state_directory / ORGANISER_FILE),
             installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
+            offered=Offered(Path(settings.pairing.folder) if settings.pairing.folder else None),
+            brokers=lambda host: settings.pairing.brokers or brokers_for(host, settings.broker.addresses),
             network=network,
             name_address=name_address,
             first_start=settings.web.first_start == "on" and not demo_temples,

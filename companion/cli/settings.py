@@ -52,11 +52,22 @@ class WebSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PairingSettings:
+    """What new temples may be given with a code of the organiser."""
+
+    folder: Annotated[str, text(4096, "a folder, or nothing", least=0)] = ""
+    """Where `templo-broker-access --pair` put the users of temples to come; without one no temple can be paired."""
+    brokers: Annotated[str, text(4096, "host names or addresses as in broker.host, or nothing", least=0)] = ""
+    """Where temples find the brokers, if not at the addresses that the companion uses."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set."""
 
     broker: BrokerSettings = field(default_factory=BrokerSettings)
     web: WebSettings = field(default_factory=WebSettings)
+    pairing: PairingSettings = field(default_factory=PairingSettings)
     state: PathText | None = None
     """The directory of what must last; without one systemd's, or the user's own."""
     store: Annotated[str, HIDDEN, text(4096, "the URL of a database", least=0)] = ""

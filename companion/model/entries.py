@@ -8,13 +8,18 @@ from typing import Annotated, Literal, TypeAlias, TypeGuard
 import msgspec
 from msgspec import Meta, Struct
 
-from companion.games.kit import BEGINNER, PRACTISED, STRONG, Arg, Move, Seat, Value
+from companion.games.kit import BEGINNER, CASUAL, PRACTISED, STRONG, Arg, Move, Seat, Value
 
 APP: Literal["app"] = "app"
 PASSED: Literal["pass"] = "pass"
 ANYONE: Literal["anyone"] = "anyone"
-AwayMode: TypeAlias = Literal["app_beginner", "app", "app_strong", "pass", "anyone", ""]
-LEVEL_OF: Mapping[AwayMode, str] = {"app_beginner": BEGINNER, APP: PRACTISED, "app_strong": STRONG}
+AwayMode: TypeAlias = Literal["app_beginner", "app_casual", "app", "app_strong", "pass", "anyone", ""]
+LEVEL_OF: Mapping[AwayMode, str] = {
+    "app_beginner": BEGINNER,
+    "app_casual": CASUAL,
+    APP: PRACTISED,
+    "app_strong": STRONG,
+}
 """How well the app plays for a seat, by the mode of its player's absence."""
 AWAY_MODES: tuple[AwayMode, ...] = (*LEVEL_OF, PASSED, ANYONE)
 """What happens to an absent player's seat: the app plays it, it is skipped, or anyone at the table acts for it."""

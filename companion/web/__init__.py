@@ -19,6 +19,7 @@ from companion.web.routes import (
     held,
     metrics,
     organiser,
+    pairing,
     playtests,
     printing,
     reconcile,
@@ -76,6 +77,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         setup,
         trust,
         organiser,
+        pairing,
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)

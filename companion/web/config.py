@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from companion.adapters.credentials import Offered
 from companion.adapters.installation import Installation
 from companion.adapters.network.addresses import own_hosts
 from companion.adapters.owner import Owner
@@ -37,6 +38,10 @@ class WebConfig:
     """Who may see everything that runs, close tables and send messages to all; none if nobody may."""
     installation: Callable[[], Installation] = Installation
     """Which companions and brokers serve the tables now."""
+    offered: Offered = field(default_factory=Offered)
+    """The temples that may be paired."""
+    brokers: Callable[[str], str] = lambda host: ""
+    """Where a temple finds the brokers that reaches this companion by a name or an address."""
     network: NetworkPort = field(default_factory=NoNetwork)
     name_address: Callable[[], str] = str
     """Where phones find the companion by its name, whatever network it is on; nothing where it has none."""

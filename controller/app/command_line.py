@@ -19,7 +19,7 @@ from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
 from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
 from controller.app.explanations import TROUBLES as _TROUBLES
-from controller.app.settings import broker_in_spite_of, load
+from controller.app.settings import PROGRAM, broker_in_spite_of, load
 from controller.core.calibration import MOST, USUAL
 from controller.core.counting import SECOND
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
@@ -30,7 +30,7 @@ from controller.simulation.parser import read as read_script
 from templo import __version__, logs
 from templo.contract import God
 from templo.liveness import refused_settings, supervisor
-from templo.settings import SettingFlag, SettingsError, add_flags, given_flags
+from templo.settings import SettingFlag, SettingsError, add_flags, given_flags, usual_files
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -48,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = argparse.Namespace()
     try:
         given = parser.parse_args(arguments)
+        if given.command is _pair:  # it writes settings, whatever is wrong with those that are there
+            code = _pair(given)
+            return code
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
         logs.set_up("templo-controller", settings.log, settings.deprecated)
         code = given.command(_of_running(settings, INSTALLED) if given.finds_daemon else settings, given)
@@ -158,6 +161,16 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines or CSV (jsonl)")
     export.add_argument("--output", type=Path, metavar="FILE", help="write to this file instead of the terminal")
     export.set_defaults(command=_export, finds_daemon=True)
+
+    pair = commands.add_parser(
+        "pair",
+        help="let an organiser's code give this temple its name, its table, and its password at the broker",
+    )
+    pair.add_argument("address", metavar="ADDRESS", help="the companion's, such as templo.local or https://club.lan")
+    pair.add_argument("code", metavar="CODE", help="the code that the organiser's page shows")
+    pair.add_argument("--config", type=Path, metavar="FILE", help="the settings file to write, in TOML")
+    pair.add_argument("--authority", type=Path, metavar="FILE", help="the certificate of the authority, from /trust")
+    pair.set_defaults(command=_pair)
 
     backup = commands.add_parser(
         "backup",
@@ -354,6 +367,31 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
         return _complain(f"{given.output} cannot be written: {error.strerror}", EXIT_REFUSED)
     if given.output is not None:
         print(f"{_tokens(number)} written to {given.output}")
+    return 0
+
+
+def _pair(given: argparse.Namespace) -> int:
+    from controller.app import pairing
+
+    usual = usual_files(PROGRAM, os.environ, Path.home())[0]
+    place = pairing.place(given.config, usual, INSTALLED)
+    try:
+        before = place.read()
+        paired = pairing.ask(given.address, given.code, given.authority)
+        place.write(paired, before)
+    except pairing.PairingError as error:
+        return _complain(str(error), EXIT_REFUSED)
+    serves = f", and serves the table {paired.table!r}" if paired.table else ""
+    print(f"This temple is {paired.temple} now{serves}.")
+    print(f"Its brokers are {paired.brokers}, its user there is {paired.user}.")
+    print(f"Written: {place.settings} and {place.password}")
+    if place.units is not None:
+        print("Next: sudo systemctl daemon-reload && sudo systemctl restart templo-controller")
+        return 0
+    if names := pairing.overriding(os.environ):
+        print(f"First unset {', '.join(names)}: what the environment says counts more than the file.")
+    config = f" --config {given.config}" if given.config else ""
+    print(f"Next: start it (again) with 'templo-controller run{config}'")
     return 0
 
 

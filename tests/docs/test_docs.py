@@ -14,6 +14,7 @@ import pytest
 
 from companion.cli import command_line as companion_program
 from controller.app import command_line as controller_program
+from tests.cases import every_case
 from tests.docs.pages import ROOT, code, text_without_fences
 from tools import draw_architecture, site_pages
 
@@ -35,7 +36,7 @@ PATH_ROOTS = (
 )
 PATH_ROOTS += ("tests", "tools")
 
-by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+by_page = every_case("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 @cache

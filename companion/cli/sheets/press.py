@@ -165,7 +165,8 @@ class Press:
 
         known = FontConfiguration()
         try:
-            css = fonts.embedded((SHELL / "static" / "styles" / "base" / "font-face.css").read_text(encoding="utf-8"))
+            named = (SHELL / "static" / "styles" / "base" / "font-face.css").read_text(encoding="utf-8")
+            css = fonts.on_this_machine(named)
         except fonts.FontError as error:
             raise SheetsError(str(error)) from error
         return _weasyprint().CSS(string=css, font_config=known), known

@@ -368,5 +368,7 @@ class Playtest(Generic[S]):
     """The places of that board that a move counts for, from the states before and after it."""
     handicaps: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     """By preset: the options, beside its own, that make it even."""
+    paces: Mapping[str, int] = field(default_factory=dict)
+    """By preset: seconds that people take for a turn, as far as anybody knows, where it is no matter of a minute."""
     blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
     """From complete options and a card: the options of a table at which that card does nothing."""

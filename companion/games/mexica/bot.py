@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from companion.games.kit import BEGINNER, Below, Json, Move, Skill
+from companion.games.kit import BEGINNER, CASUAL, Below, Json, Move, Skill
 from companion.games.mexica.rules.calendar import AROUND
 from companion.games.mexica.rules.cards import played
 from companion.games.mexica.rules.cards.deck import Card
@@ -67,7 +67,7 @@ class Chief(Skill, frozen=True, kw_only=True):
 
 PRACTISED_CHIEF = Chief()
 
-SKILLS = {BEGINNER: Chief(slips=30)}
+SKILLS = {BEGINNER: Chief(slips=30), CASUAL: Chief(slips=12)}
 """How it plays at the other levels. No constants were found that win more (docs/measured.md), so none is strong."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
-from companion.games.kit import BEGINNER, Below, Move, Skill, shuffled
+from companion.games.kit import BEGINNER, CASUAL, Below, Move, Skill, shuffled
 from companion.games.moctezuma.rules.boards import LIBRARY, distances
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
 from companion.games.moctezuma.rules.pieces import (
@@ -47,7 +47,7 @@ class Explorer(Skill, frozen=True, kw_only=True):
 
 PRACTISED_EXPLORER = Explorer()
 
-SKILLS = {BEGINNER: Explorer(slips=30)}
+SKILLS = {BEGINNER: Explorer(slips=30), CASUAL: Explorer(slips=10)}
 """How it plays at the other levels. The practised constants are fitted ones (docs/measured.md): none is strong."""
 
 

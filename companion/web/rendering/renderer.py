@@ -220,6 +220,14 @@ class Renderer:
         }
         return self._region_renderer(context, "regions")
 
+    def of_organiser(self, language: str) -> RegionRenderer:
+        """Return the renderer of the regions of the organiser's pages."""
+        context = {
+            **self._context(self.words(language), At("", "page", (), language)),
+            "words_of": lambda game: self.library.words(language, game),
+        }
+        return self._region_renderer(context, "regions")
+
     def _region_renderer(
         self, context: Mapping[str, Any], folder: str, shell: frozenset[str] = frozenset()
     ) -> RegionRenderer:

@@ -66,8 +66,8 @@ def playtest(playtest: str) -> Response:
 
 @blueprint.get("/playtests/<playtest>/report")
 def report(playtest: str) -> Response:
-    """Return the report of a playtest, one page that holds everything it shows."""
+    """Return the report of a playtest in the reader's language, one page that holds everything it shows."""
     here = site().config.playtests
-    response = Response(here.report(here.get(playtest)), mimetype="text/html")
+    response = Response(here.report(here.get(playtest), language()), mimetype="text/html")
     response.headers["Content-Security-Policy"] = REPORT_POLICY
     return response

@@ -39,7 +39,7 @@ def stream(table_id: str) -> Response:
             return None
         return here.rendered(table, audience)
 
-    return _stream(table_topics(table_id), look)
+    return stream_of(table_topics(table_id), look)
 
 
 @blueprint.get("/temples/<name>/stream")
@@ -48,10 +48,14 @@ def temple_stream(name: str) -> Response:
     here = site()
     temple = here.services.temples.get(name)
     spoken = language()
-    return _stream(temple_topics(name), lambda: here.rendered_temple(temple, spoken))
+    return stream_of(temple_topics(name), lambda: here.rendered_temple(temple, spoken))
 
 
-def _stream(topics: Sequence[str], look: Callable[[], RenderedPage | None]) -> Response:
+def stream_of(topics: Sequence[str], look: Callable[[], RenderedPage | None]) -> Response:
+    """Return the stream of what changes under some topics; `look` gives the page, or none to have it loaded again.
+
+    Raises `Refused` if too many are open.
+    """
     encoding = Gzip() if request.accept_encodings["gzip"] else Plain()
     seen, mark = request.headers.get("Last-Event-ID") or request.args.get("seen", ""), request.args.get("mark", "")
     events = EventStream(topics[0], site().broadcast, look, encoding, seen, mark)

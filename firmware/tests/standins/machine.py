@@ -23,7 +23,7 @@ class Pin:
 
 
 class PWM:
-    """A pin that pulses: the latest frequency and duty are in the world."""
+    """A pin that pulses: the world shows what was last set."""
 
     def __init__(self, pin):
         """Take a pin, at rest."""
