@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]  # it ships no types
@@ -14,17 +14,33 @@ from tests.browser.layout import too_small
 Make = Callable[..., Device]
 
 LOADED = "typeof axe === 'object'"
-VIOLATIONS = """async () => {
-  const { violations } = await axe.run({ resultTypes: ["violations"] });
+VIOLATIONS = """async (rules) => {
+  const { violations } = await axe.run({ resultTypes: ["violations"], ...(rules && { runOnly: rules }) });
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }"""
 """What passes is not described, and what is wrong in few words: Playwright copies every value of an answer thrice."""
 
 
-def violations(device: Device) -> list[str]:
+CONTRAST = ("color-contrast",)
+"""What a colour scheme changes of what axe looks at."""
+
+
+def violations(device: Device, rules: Sequence[str] | None = None) -> list[str]:
+    """Return what axe complains of on a page, by all of its rules or by some."""
     if not device.page.evaluate(LOADED):
         device.page.evaluate(AXE_SCRIPT)
-    found: list[str] = device.page.evaluate(VIOLATIONS)
+    found: list[str] = device.page.evaluate(VIOLATIONS, rules)
+    return found
+
+
+def violations_by_day_and_night(device: Device) -> list[str]:
+    """Return what axe complains of on a page in the scheme that it has, and of its colours in the other one."""
+    found = violations(device)
+    dark = device.page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    for scheme in ("light", "dark") if dark else ("dark", "light"):
+        device.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        if (scheme == "dark") != dark:
+            found += violations(device, CONTRAST)
     return found
 
 
