@@ -163,6 +163,11 @@ class Device:
         self.page.wait_for_url(f"**/t/{table.id}")
         self.listening()
 
+    def hold(self, companion: Companion, table: Table) -> None:
+        """Hold every seat of a table without looking at it yet."""
+        key = companion.home.services.seats.share(table.id, table.code, {})
+        self.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
+
     def watch(self, companion: Companion, table: Table, layout: str = "") -> None:
         """Open a table without a seat, or its screen."""
         self.page.goto(f"{companion.address}/t/{table.id}{layout}")
