@@ -1,4 +1,4 @@
-"""Draws figures as SVG that a page holds itself: nothing is fetched when it is opened."""
+"""Draws figures as SVG inside the page, so that nothing is fetched when it is opened."""
 
 from __future__ import annotations
 

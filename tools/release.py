@@ -1,6 +1,6 @@
 """Packs what `make release` built into one archive, with checksums: programs, parts to print, sheets, packages.
 
-It builds nothing: what is missing is named with the command that makes it. The same files give the same archive.
+If a file is missing, it names the command that makes it. The same files give the same archive.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What came from the broker and waits to be taken in: in turns by temple and ledger, so nobody waits for a flood.
+"""The queue between broker and intake: it serves temples and ledgers in turn, so that a flood delays nobody else.
 
-Known ledgers come first. What nobody has seen before is taken slowly, and so few new names and ledgers a minute are
-let in that no stranger fills the store. What is refused here is not acknowledged: its temple keeps it and sends it
-again. It knows nothing of MQTT, and stores nothing.
+Known ledgers come first. Tokens of unknown ledgers are taken slowly, and only a few new names and ledgers are
+admitted each minute, so that no stranger can fill the store. A token that is refused here is not acknowledged: its
+temple stores it and sends it again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 from templo import contract
 
 WAITING = 20_000
-"""Messages that wait at the most; one more takes the place of the newest in the longest lane."""
+"""Messages that wait at most; one more takes the place of the newest in the longest lane."""
 
 NEWEST_WORDS = 100
 """Messages of one kind beside tokens that wait for one temple; the oldest go, as each says how things are now."""
@@ -127,7 +127,7 @@ class Backlog:
             return (temple, "") in self._admitted or self._may_be_new()
 
     def put(self, temple: str, message: contract.Message) -> bool:
-        """Put in a message; return whether it waits now, and False where it is refused."""
+        """Put in a message; return whether it waits now, and False if it is refused."""
         source = message.source if isinstance(message, contract.Token) else ""
         with self._news:
             if not self._admits(temple, source):

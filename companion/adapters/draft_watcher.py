@@ -1,6 +1,6 @@
-"""Follows a file while its designer edits it, and lets one table play on with it each time it is sound.
+"""Watches a file while its designer edits it, and switches one table to each version of it that has no faults.
 
-It knows files and services, and no game: what a file may hold is its option's business.
+What a file may contain is up to the option that reads it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from companion.service.services import Services
 log = logging.getLogger(__name__)
 
 EVERY = 0.5
-"""Seconds between two looks. A file is taken when two in a row found the same: editors write in parts."""
+"""Seconds between two checks. A file is taken when two in a row found the same: editors write in parts."""
 
 
 class Draft(Background):
     """One table's option, kept as its file says; of a file with faults the last sound one stays in play.
 
-    `on_version` is given the faults of each version, none where it is in play. It is called from this thread.
+    `on_version` is given the faults of each version, none if it is in play. It is called from this thread.
     """
 
     def __init__(

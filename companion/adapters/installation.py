@@ -1,4 +1,4 @@
-"""What an organiser sees of the programs: the companions of an installation, and its brokers."""
+"""The companions and brokers of an installation, as the organiser's page lists them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Installation:
 def look(
     companions: Callable[[], tuple[Companion, ...]], listed: Iterable[Address], used: Address | None
 ) -> Installation:
-    """Return what is seen; `companions` asks the store, and raises `ServiceError` where that does not answer."""
+    """Return what is seen; `companions` asks the store, and raises `ServiceError` if that does not answer."""
     states = brokers(listed, used)
     try:
         return Installation(companions(), states)

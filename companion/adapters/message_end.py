@@ -1,4 +1,4 @@
-"""Has the pages rendered again when the organiser's message ends by itself."""
+"""Renders pages again when the organiser's message expires."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _LATER_S = 0.1
 """Seconds after its end, so that it is over by any rounding."""
 
 _AT_MOST_S = 5.0
-"""Seconds between two looks while a message is shown: the clock by which it ends may be set meanwhile."""
+"""Seconds between two checks while a message is shown: the clock by which it ends may be set meanwhile."""
 
 
 class MessageEnd:
     """One timer, set for the end of the message that is shown."""
 
     def __init__(self, seconds_left: Callable[[], float], end: Callable[[], None]) -> None:
-        """Only remember; `end` is called from another thread when nothing is left of the message."""
+        """Store the arguments; `end` is called from another thread when nothing is left of the message."""
         self._seconds_left = seconds_left
         self._end = end
         self._lock = threading.Lock()

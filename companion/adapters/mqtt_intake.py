@@ -1,7 +1,7 @@
-"""The intake: tokens come in from the broker, are stored with what they cause, and only then are acknowledged.
+"""The MQTT intake: stores the tokens that arrive together with their effects, and only then acknowledges them.
 
-The connection's threads only enqueue; one thread of its own stores and answers. A message that breaks the contract is
-logged in one line and changes nothing.
+The connection's threads only enqueue; a thread of its own stores and acknowledges. A message that breaks the contract
+is logged in one line and otherwise ignored.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from templo.mqtt import Connection
 log = logging.getLogger(__name__)
 
 BATCH = 500
-"""Tokens that share one change of the store at the most."""
+"""Tokens that share one change of the store at most."""
 
 RETRY_AFTER = 0.5
-"""Seconds between two tries to store, while the store fails."""
+"""Seconds between two attempts to store, while the store fails."""
 
 SCORES_EVERY = 0.5
-"""Seconds between two looks at what the temples' tables count."""
+"""Seconds between two checks of what the temples' tables count."""
 
 ACK_EVERY = 60.0
 """Seconds between two acknowledgements of a temple that is idle: they give the time to one without a time server."""
 
 TIME_EVERY = 0.5
-"""Seconds between two looks at what time alone has changed."""
+"""Seconds between two checks of what time alone has changed."""
 
 _READ = [each for each in contract.CONTRACT.read_by(contract.Role.COMPANION) if each.place is contract.Place.TEMPLE]
 _RETAINED = {each.leaf for each in _READ if each.retained}
@@ -116,7 +116,7 @@ class Intake:
 
     @property
     def broker(self) -> Address | None:
-        """The broker that it is connected to, or none."""
+        """The broker that it is connected to, or None."""
         return self._connection.address if self.subscribed else None
 
     def on_connected(self) -> None:

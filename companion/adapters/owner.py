@@ -1,4 +1,4 @@
-"""The owner's code: what proves on a page that somebody may read this machine's files."""
+"""The owner's code: whoever enters it on a page has shown that they can read this machine's files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Owner:
 
 
 def owner_in(file: Path) -> Owner | None:
-    """Return what a file holds, or none where there is no such file that this user may read."""
+    """Return what a file holds, or None if there is no such file that this user may read."""
     try:
         return _read(file)
     except OSError:
@@ -39,8 +39,8 @@ def owner_in(file: Path) -> Owner | None:
 def make_owner(file: Path, entropy: Callable[[int], bytes]) -> Owner:
     """Return what a file holds, which its owner alone can read, or a new code where there is no such file.
 
-    `entropy` returns that many random bytes. Raises `OSError` where the file can be neither read nor made; one that
-    is there is left as it is, whatever it holds: another companion may have the same code.
+    `entropy` returns that many random bytes. Raises `OSError` if the file can be neither read nor made; one that is
+    there is left as it is, whatever it holds: another companion may have the same code.
     """
     try:
         found = _read(file)

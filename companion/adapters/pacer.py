@@ -1,4 +1,4 @@
-"""The thread that makes the moves of absent players one at a time, each at the pace of its table."""
+"""The thread that makes the moves of absent players one at a time, at the pace of their table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Pacer(Background):
         beat: Beat = no_heartbeat,
         is_own: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Only remember; `start` begins. `wait` gives the seconds before the app's next move at a table.
+        """Store the arguments; `start` begins. `wait` gives the seconds before the app's next move at a table.
 
         `is_own` says whether the moves are this companion's to make, where several share a store.
         """

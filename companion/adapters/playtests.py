@@ -1,6 +1,6 @@
-"""Plays many games of a table's rules with the lab, in a process of its own: one at a time, at low priority, bounded.
+"""Runs playtests: the lab plays many games with a table's rules in a low-priority process, one playtest at a time.
 
-Reports stay in a folder of their own, the newest few.
+Reports are stored in a folder, which holds only the newest few.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Playtests:
     ) -> Playtest:
         """Begin to play; `texts` are the options that take a whole text.
 
-        Raises `ServiceError` ``playtest_missing`` where packages are not installed, ``playtest_busy`` while another
-        one runs.
+        Raises `ServiceError` ``playtest_missing`` if packages are not installed, ``playtest_busy`` while another one
+        runs.
         """
         if self.missing:
             raise ServiceError("playtest_missing")
@@ -140,7 +140,7 @@ class Playtests:
             running = self._now()
         if running == playtest.id:
             return "running"
-        return "done" if self._report(playtest).is_file() else "failed"
+        return "done" if self._reports(playtest) else "failed"
 
     @property
     def running(self) -> str:
@@ -155,12 +155,15 @@ class Playtests:
             return int(done), int(total)
         return 0, GAMES * (2 if playtest.chosen or playtest.texts else 1)
 
-    def report(self, playtest: Playtest) -> bytes:
-        """Return the report, one page of HTML; raises `ServiceError` ``unknown_playtest`` where there is none."""
-        try:
-            return self._report(playtest).read_bytes()
-        except OSError:
-            raise ServiceError("unknown_playtest") from None
+    def report(self, playtest: Playtest, language: str) -> bytes:
+        """Return the report, one page of HTML, in a language, or in another if it was not written in that one.
+
+        Raises `ServiceError` ``unknown_playtest`` if there is none.
+        """
+        written = {path.name: path for path in self._reports(playtest)}
+        if not written:
+            raise ServiceError("unknown_playtest")
+        return written.get(f"report.{language}.html", next(iter(written.values()))).read_bytes()
 
     def close(self) -> None:
         """End the one that runs."""
@@ -181,8 +184,9 @@ class Playtests:
         self._running = None
         return None
 
-    def _report(self, playtest: Playtest) -> Path:
-        return self.folder / playtest.id / "report.html"
+    def _reports(self, playtest: Playtest) -> list[Path]:
+        """Return the report in each language, or the one that earlier releases wrote in English."""
+        return sorted((self.folder / playtest.id).glob("report*.html"))
 
     def _begun(self, playtest: Playtest, folder: Path) -> subprocess.Popen[bytes]:
         chosen = [f"{key}={value}" for key, value in playtest.chosen.items()]
@@ -193,6 +197,7 @@ class Playtests:
         command += ["--games", str(GAMES), "--minutes", str(MINUTES), "--processes", "1", "--beside", "--attended"]
         command += [f"--{study}=0" for study in ("options", "habits", "cards", "strengths")]
         command += ["--progress", str(folder / "progress"), "--report", str(folder / "report.html")]
+        command += ["--language", "every"]
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "PYTHONPATH": str(ROOT),

@@ -1,7 +1,6 @@
-"""The tables that exist when a demo starts: opened and begun for their temples, following a deck if one is given.
+"""Opens and begins the tables of a demo, one for each temple, with a deck that is being edited if one is given.
 
-It knows which game is shown, and serves nothing. It says on standard output, a line each, what its starter waits for:
-the table, and what is wrong with the deck.
+It prints what `launch` waits for, one line each: the table's address, and faults of the deck.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from companion.adapters.draft_watcher import Draft
-from companion.cli import check
+from companion.cli.data import check
 from companion.games.kit import Fault, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table
@@ -30,7 +29,7 @@ tokens fall by themselves, lasts as long as it can.
 
 
 def check_takes_deck(services: Services) -> None:
-    """Raise `SettingsError` where the demo's game, of which a stranger may have brought another, takes no deck."""
+    """Raise `SettingsError` if the demo's game, of which a stranger may have brought another, takes no deck."""
     game = services.tables.games[GAME]
     if PRESET not in game.presets or not any(each.key == OPTION and each.reader for each in game.options):
         raise SettingsError(f"--deck is given; expected a {GAME} whose tables take one")
@@ -74,7 +73,7 @@ def _table(services: Services, temple: str, title: str, tokens: int, deck: Path 
 
 
 def _sound(file: Path, option: Option) -> str:
-    """Return the text of a file as it is at the start, or nothing where it cannot be played with yet."""
+    """Return the text of a file as it is at the start, or nothing if it cannot be played with yet."""
     try:
         text, faults = read_text(file.read_bytes())
     except OSError:

@@ -1,7 +1,7 @@
-"""Starts and stops the broker, the companion and the temple together, with one command.
+"""Starts and stops the broker, the companion and the temple together.
 
-It knows the three by their command lines alone, waits until each answers, says where a phone finds the table, and
-leaves no process behind however it ends.
+It runs the three by their command lines, waits until each is ready, prints where a phone finds the table, and leaves
+no process behind however it ends.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from companion.adapters.network import addresses
-from companion.cli import broker, network
-from companion.cli.children import Child, Program, Signals, end, end_with_parent
-from companion.cli.starting import (
+from companion.cli.programs import broker, network
+from companion.cli.programs.children import Child, Program, Signals, end, end_with_parent
+from companion.cli.programs.starting import (
     LaunchError,
     Stopped,
     hold,
@@ -32,7 +32,7 @@ from companion.cli.starting import (
     with_log,
     without_settings,
 )
-from companion.cli.terminal import Terminal, kept
+from companion.cli.programs.terminal import Terminal, kept
 from templo.settings import default_state
 
 WEB_PORT = 8000
@@ -43,10 +43,10 @@ TEMPLE = "templo"
 """The temple's name where no setting gives another, and the one that the first table is served by."""
 
 LISTEN = 0.5
-"""Seconds between two looks at what the companion says of a deck that it follows."""
+"""Seconds between two checks of what the companion says of a deck that it follows."""
 
 LOOK_AT_LOGS = 5.0
-"""Seconds between two looks at how long the programs' logs have grown."""
+"""Seconds between two checks of how long the programs' logs have grown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,7 @@ class Launch:
         return child
 
     def _until(self, child: Child, answers: Callable[[], object]) -> None:
-        """Wait until a program answers; raises `LaunchError` where it does not."""
+        """Wait until a program answers; raises `LaunchError` if it does not."""
         wait_until(child, answers, self._signals, self._all_alive)
 
     def _all_alive(self) -> None:

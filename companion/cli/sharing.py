@@ -1,4 +1,4 @@
-"""What a companion does beside others on one database: it follows their changes and holds its share of the leases."""
+"""What a companion does on a shared database: it follows the others' changes and holds its share of the leases."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Alone:
         return True
 
     def companions(self) -> tuple[Companion, ...]:
-        """Return the companions that share the store, with how many temples each stores; none where it is alone."""
+        """Return the companions that share the store, with how many temples each stores; none if it is alone."""
         return ()
 
     def announce_wrong(self, who: str) -> None:
@@ -55,7 +55,7 @@ class Share(Alone):
     """One companion of several."""
 
     def __init__(self, url: str, workspace: Workspace, services: Services, pulse: Pulse, name: str = "") -> None:
-        """Only remember; `start` begins. `name` is what the organiser knows this companion by."""
+        """Store the arguments; `start` begins. `name` is what the organiser knows this companion by."""
         self._workspace = workspace
         self._services = services
         self._announcements = Announcements(

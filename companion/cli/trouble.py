@@ -1,4 +1,4 @@
-"""What a supervised companion does while it cannot start: it says why on its page, and tries again."""
+"""What a supervised companion does while it cannot start: it shows the reason on its page and tries again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def start_when_possible(start: Callable[[], int], web: WebSettings, supervisor: Supervisor) -> int:
-    """Run `start` until it raises no `StoreError`, and return what it returns; 0 where a signal came first.
+    """Run `start` until it raises no `StoreError`, and return what it returns; 0 if a signal came first.
 
     Where nobody supervises this process the error is raised: a person who typed the command reads it at once. A
     supervised one would only be restarted for ever, and no page would say why.

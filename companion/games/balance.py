@@ -1,4 +1,4 @@
-"""How even a game's seats are: what equal app players won at each preset, as ``data/balance.toml`` holds it."""
+"""Reads how even a game's seats are: the results of equal app players for each preset, from ``data/balance.toml``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of(game: Game[Any]) -> tuple[Played, ...]:
-    """Return what a game's own folder says of its balance, nothing where it says nothing; raises `ValueError`."""
+    """Return what a game's own folder says of its balance, nothing if it says nothing; raises `ValueError`."""
     return _read(registry.folder(game) / "data" / "balance.toml")
 
 

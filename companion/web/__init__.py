@@ -1,4 +1,4 @@
-"""The web face: pages, forms and streams over the services. It decides nothing about a game and names none."""
+"""The web application: pages, forms and streams over the services."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from companion.web.routes import (
     held,
     metrics,
     organiser,
+    pairing,
     playtests,
     printing,
     reconcile,
@@ -36,10 +37,10 @@ from companion.web.routes import (
 from companion.web.server import assets, guard, rates
 from companion.web.site import Site
 
-FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
+FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_tool", "playtests.start_playtest")
 """The endpoints that take a file of a table's own, and so bodies of up to `uploads.MAX_UPLOAD` bytes."""
 
-OPENINGS = ("pages.open_table", "games.open_aid", "play.again")
+OPENINGS = ("pages.open_table", "games.open_tool", "play.again")
 """The endpoints that open a table."""
 
 
@@ -76,6 +77,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         setup,
         trust,
         organiser,
+        pairing,
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)

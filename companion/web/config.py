@@ -1,4 +1,4 @@
-"""What the web face is given by the program that runs it."""
+"""The configuration that the daemon passes to the web application."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from companion.adapters.credentials import Offered
 from companion.adapters.installation import Installation
 from companion.adapters.network.addresses import own_hosts
 from companion.adapters.owner import Owner
@@ -32,14 +33,18 @@ class WebConfig:
     authority: Path | None = None
     """The file of the certificate that phones may download and trust."""
     owner: Owner | None = None
-    """Who may change how the place is set up once that is done; none where nobody may."""
+    """Who may change how the place is set up once that is done; none if nobody may."""
     organiser: Owner | None = None
-    """Who may see everything that runs, close tables and send messages to all; none where nobody may."""
+    """Who may see everything that runs, close tables and send messages to all; none if nobody may."""
     installation: Callable[[], Installation] = Installation
     """Which companions and brokers serve the tables now."""
+    offered: Offered = field(default_factory=Offered)
+    """The temples that may be paired."""
+    brokers: Callable[[str], str] = lambda host: ""
+    """Where a temple finds the brokers that reaches this companion by a name or an address."""
     network: NetworkPort = field(default_factory=NoNetwork)
-    name_address: str = ""
-    """Where phones find the companion by its name, whatever network it is on."""
+    name_address: Callable[[], str] = str
+    """Where phones find the companion by its name, whatever network it is on; nothing where it has none."""
     first_start: bool = False
     """Whether the first page leads through the first start until somebody has finished it."""
     announce_wrong: Callable[[str], None] = lambda who: None

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from flask import Flask, Response, current_app, jsonify, make_response, redirect, request
 from markupsafe import Markup
 
-from companion.adapters.news import Gallery, Hub, Picture
+from companion.adapters.news import Hub, PageCache, RenderedPage
 from companion.adapters.owner import Owner
 from companion.games import registry
 from companion.games.kit import Game, Seat
@@ -23,7 +23,7 @@ from companion.model.temples import Temple
 from companion.service.services import Services
 from companion.web.config import WebConfig
 from companion.web.rendering import styles
-from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
+from companion.web.rendering.renderer import ART, Renderer, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
@@ -64,14 +64,14 @@ class Site:
         self.hub = hub
         self.config = config
         self.lockout = lockout
-        self.gallery = Gallery(hub)
+        self.page_cache = PageCache(hub)
         self.broadcast = Broadcast()
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
-        """The games that a lobby offers, those of the temple first; each brings its aids."""
+        """The games that a lobby offers, those of the temple first; each brings its tools."""
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
-        self.painter = Painter(library, self.folders, self.url)
+        self.renderer = Renderer(library, self.folders, self.url)
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
         adapter = app.url_map.bind("localhost")
         self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(self._routes[route], values))
@@ -88,7 +88,7 @@ class Site:
         return self.config.address(request.remote_addr or "").rstrip("/")
 
     def url(self, route: str, **values: Any) -> str:
-        """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
+        """Return the path of a route by its plain name; needs no request, so a stream's thread can render."""
         path = self._path(route, **{key: value for key, value in values.items() if value != ""})
         return assets.versioned(path, self.files.version) if route in assets.CACHED else path
 
@@ -100,11 +100,11 @@ class Site:
             raise ServiceError("unknown_game", game=name[:32]) from None
 
     def game_style(self, game: str) -> str:
-        """Return the path of the style sheet that a game, or the game of an aid, brings."""
+        """Return the path of the style sheet that a game, or the game of a tool, brings."""
         return self.url("game_style", game=registry.parts(game)[0])
 
     def game_scripts(self, game: str) -> list[str]:
-        """Return the paths of the script modules that a game, or the game of an aid, brings."""
+        """Return the paths of the script modules that a game, or the game of a tool, brings."""
         name, _ = registry.parts(game)
         files = sorted((self.folders[name] / "static").glob("*.js"))
         return [self.url("game_static", game=name, filename=path.name) for path in files]
@@ -118,18 +118,18 @@ class Site:
 
     def words(self, table: Table | None = None) -> Words:
         """Return the words in the language of this request."""
-        return self.painter.words(language(), table)
+        return self.renderer.words(language(), table)
 
     def refusal(self, error: ServiceError, table: Table | None = None) -> str:
         """Return the words for what the companion refused."""
-        return self.painter.own_words(language(), table)(f"refusal.{error.code}", **error.facts)
+        return self.renderer.own_words(language(), table)(f"refusal.{error.code}", **error.facts)
 
     # Pages
 
     def page(self, template: str, status: int = 200, **context: Any) -> Response:
         """Return a page of the shell in the language of this request."""
         words = self.words()
-        html = self.painter.page(
+        html = self.renderer.page(
             template,
             words.language,
             {
@@ -137,8 +137,8 @@ class Site:
                 "page_style": lambda page: self.url("page_style", page=page),
                 "script": lambda name: self.url("static", filename=name),
                 "language_form": lambda: self._language_form(words),
-                "game_t": lambda table: self.painter.words(words.language, table),
-                "words_of": lambda game: self.painter.library.words(words.language, game),
+                "game_t": lambda table: self.renderer.words(words.language, table),
+                "words_of": lambda game: self.renderer.library.words(words.language, game),
                 "art": SHARED_ART,
                 "health": lambda temple: temple_words(words, temple),
                 "news": lambda temple: temple_news(words, temple),
@@ -166,7 +166,7 @@ class Site:
         **context: Any,
     ) -> Response:
         """Return why nothing was done: for our own script as JSON with what is `news`, otherwise as a page."""
-        if not scripted():
+        if not wants_json():
             return self.error_page(words, back, status, **context)
         response = jsonify(ok=False, kind=kind, words=words, **news())
         response.status_code = status
@@ -175,28 +175,28 @@ class Site:
     def _language_form(self, words: Words) -> Markup:
         here = request.full_path.rstrip("?") if request.method == "GET" else self.url("first")
         others = [each for each in LANGUAGES if each != words.language]
-        html = self.painter.page("language_form.html", words.language, {"languages": others, "here": here})
+        html = self.renderer.page("language_form.html", words.language, {"languages": others, "here": here})
         return Markup(html)  # noqa: S704  # a template that escapes
 
-    # Pictures
+    # Pages
 
-    def picture(self, table: Table, audience: Audience) -> Picture:
-        """Return the picture of a table for an audience as of now."""
-        paint = cache(lambda: self.painter.of_table(self.services.tables.get(table.id), audience))
-        return self.gallery.picture(
+    def rendered(self, table: Table, audience: Audience) -> RenderedPage:
+        """Return a table's page for an audience as of now."""
+        render = cache(lambda: self.renderer.of_table(self.services.tables.get(table.id), audience))
+        return self.page_cache.rendered(
             (table.id, audience),
             table_topics(table.id),
             lambda: table_view_model(self.services, table.id, audience),
-            lambda region, slice_: paint()(region, slice_),
+            lambda region, slice_: render()(region, slice_),
         )
 
-    def temple_picture(self, temple: Temple, of_language: str) -> Picture:
-        """Return the picture of a temple's page as of now."""
-        return self.gallery.picture(
+    def rendered_temple(self, temple: Temple, of_language: str) -> RenderedPage:
+        """Return a temple's page as of now."""
+        return self.page_cache.rendered(
             (temple.name, of_language),
             temple_topics(temple.name),
             lambda: temple_view_model(self.services, temple.name),
-            self.painter.of_temple(of_language),
+            self.renderer.of_temple(of_language),
         )
 
     def audience(self, table: Table, layout: str, stand_in: Seat = "") -> Audience:
@@ -216,9 +216,9 @@ class Site:
             return own
         return (stand_in,) if stand_in not in own and stand_in in self.services.seats.held(table_id, token) else ()
 
-    def temple_region(self, picture: Picture) -> Any:
+    def temple_region(self, rendered: RenderedPage) -> Any:
         """Return what places a region of a temple's page."""
-        return placer(self.words(), picture, new_request)
+        return placer(self.words(), rendered, new_request)
 
     # Seats
 
@@ -253,7 +253,7 @@ class Site:
         """Return what lets this request take a temple from the table that holds it, or nothing.
 
         That is a seat's token or the code of that table, or else `typed`, a code that somebody typed for it; raises
-        `ServiceError` ``wrong_code``, counted, where that is not its code.
+        `ServiceError` ``wrong_code``, counted, if that is not its code.
         """
         table = self.services.temples.serving.holder(temple)
         if table is None:
@@ -298,7 +298,7 @@ class Site:
         return holder.proof
 
     def check_code(self, table: Table, code: str) -> None:
-        """Raise `ServiceError` ``wrong_code`` where a code is not this table's.
+        """Raise `ServiceError` ``wrong_code`` if a code is not this table's.
 
         It is counted, but for who is shown this table's code anyway: nobody else's guesses lock them out.
         """
@@ -409,20 +409,20 @@ def local_path(text: str, otherwise: str) -> str:
     return text if fine else otherwise
 
 
-def see(path: str) -> Response:
+def redirect_to(path: str) -> Response:
     """Lead the browser to a page after a post."""
     response = redirect(path, 303)
     assert isinstance(response, Response)  # Flask's own class, as the app makes no other
     return response
 
 
-def scripted() -> bool:
+def wants_json() -> bool:
     """Return whether our own script asks, and wants an answer to read instead of a page."""
     return request.accept_mimetypes.best == "application/json"
 
 
 def whole_number(text: str, high: int) -> int | None:
-    """Return the whole number from 0 to `high` that a form holds, or none."""
+    """Return the whole number from 0 to `high` that a form holds, or None."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) <= high else None
 
 

@@ -1,4 +1,4 @@
-"""What the daemon does while its beams cannot be watched: it says why at the broker, and tries again."""
+"""What the daemon does while it cannot watch its beams: it publishes the reason, and tries again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def pauses() -> Iterator[float]:
-    """Return the seconds between one try and the next: soon at first, for what was only slow to come."""
+    """Return the seconds between attempts: short at first, for a device that is only slow to appear."""
     return chain((2.0, 5.0, 10.0), repeat(30.0))
 
 
@@ -35,9 +35,9 @@ def wait_for_beams(
     supervisor: Supervisor,
     ended: threading.Event,
 ) -> bool:
-    """Publish why the beams cannot be watched until they can; returns False where `ended` came first.
+    """Publish why the beams cannot be watched until they can; return False if `ended` was set first.
 
-    `try_open` raises `BeamsError` while they cannot. An error is logged when it is another than the last.
+    `try_open` raises `BeamsError` while they cannot. An error is logged when it differs from the last one.
     """
     events: queue.SimpleQueue[LinkEvent] = queue.SimpleQueue()
     pulse = Pulse(("link",), time.monotonic)

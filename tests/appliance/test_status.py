@@ -88,12 +88,15 @@ def test_a_temple_that_never_came_is_not_taken_for_one_that_counts() -> None:
 
 
 def test_the_pages_are_where_the_settings_put_them() -> None:
-    assert status.pages(WebSettings(port=8000), ["192.168.1.7"], "Pi.lan") == [
+    assert status.pages(WebSettings(port=8000), ["192.168.1.7"], "pi.local") == [
         "http://192.168.1.7:8000",
         "http://pi.local:8000",
     ]
-    assert status.pages(WebSettings(address="http://templo.local/"), ["192.168.1.7"], "pi") == ["http://templo.local"]
-    assert status.pages(WebSettings(port=80), ["127.0.0.1"], "pi") == []
+    assert status.pages(WebSettings(address="http://templo.local/"), ["192.168.1.7"], "pi.local") == [
+        "http://templo.local"
+    ]
+    assert status.pages(WebSettings(port=80), ["127.0.0.1"], "pi.local") == []
+    assert status.pages(WebSettings(port=80), ["192.168.1.7"], "") == ["http://192.168.1.7"]
 
 
 def test_what_systemd_and_the_page_say_is_understood() -> None:

@@ -87,8 +87,10 @@
     ? /(?<![\d.,:→] ?)\b(?:1|un|uno|una) (?:puntos|joyas|fichas|cartas|monedas|turnos|días|piezas|vidas|jugadores)(?![\p{L}])/iu
     : /(?<![\d.,:→] ?)\b(?:1|one) (?:points|jewels|tokens|cards|coins|turns|days|pieces|chits|stones|purchases|players)\b/iu;
   for (const each of document.querySelectorAll("[data-region]")) {
-    const one = each.innerText?.replace(/\s+/g, " ").match(many);
+    const said = each.innerText?.replace(/\s+/g, " ") ?? "", one = said.match(many);
     if (one) say("one as many", `${each.dataset.region} "${one[0]}"`);
+    const twice = said.match(/.{0,20}[^.\s] ?\. ?\.(?!\.)/);
+    if (twice) say("a full stop twice", `${each.dataset.region} "${twice[0]}"`);
   }
   // Regions that lie on one another: the sticky bar of a phone does so by design, and sheets of a map.
   const regions = [...document.querySelectorAll("[data-region]")].filter((each) => seen(each) && !each.closest(".doing, .siege-sheets, .calendar, .waters"))

@@ -22,6 +22,7 @@ FAULTS = {
     "printed over": '<p data-region="a">Ana</p><p style="margin-top: -20px">Ben</p>',
     "under a button": '<p>Ana</p><button class="sound" style="position: fixed; inset: 0 auto auto 0">o</button>',
     "one as many": '<p data-region="a">Ana has <b>1</b> points</p>',
+    "a full stop twice": '<p data-region="a"><b>The bag is empty.</b>. 4 more are set aside ...</p>',
     "overlap": '<div data-region="a" style="height: 60px"></div>'
     '<div data-region="b" style="height: 60px; margin-top: -30px"></div>',
 }
@@ -40,7 +41,7 @@ def test_a_page_with_a_fault_is_found_to_have_it(browser_in: Callable[[str], Bro
     ("language", "body"),
     [
         ("en", '<p data-region="a">Ana has <b>1</b> point, 11 points in all</p><p data-region="b">0.1 points</p>'),
-        ("en", '<p data-region="a">3 \u2192 1 points</p>'),
+        ("en", '<p data-region="a">3 \u2192 1 points. And ...</p>'),
         (
             "en",
             '<svg width="200" height="60" style="display: block"><text x="5" y="70">Texcoco</text></svg><p>Ana</p>',

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Literal
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
+from companion.games.mexica.page.calendar_board import spaces
 from companion.games.mexica.rules.cards import DECK
 from templo import contract
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
@@ -246,3 +247,24 @@ def test_axe_finds_nothing_in_the_whole_game_and_everything_fits_a_thumb(
     for page in in_both_fonts(reader.page):
         assert too_wide(page) == []
         assert too_small(page, "button, summary, a.button") == []
+
+
+@pytest.mark.parametrize(
+    ("window", "layout"), [(PHONE, ""), ({"width": 1366, "height": 768}, ""), (SCREEN, "/screen")], ids=str
+)
+def test_a_pawn_stands_on_its_space(companion: Companion, device: Make, window: ViewportSize, layout: str) -> None:
+    services = companion.home.services
+    table = services.tables.open("mexica", "Sunday", 4, "classic", {})
+    services.seats.begin(table.id, table.code)
+    page = device(window).page
+    page.goto(f"{companion.address}/t/{table.id}{layout}")
+    page.wait_for_selector("html[data-scripted]", state="attached")
+    wheel = page.locator(".calendar-board").bounding_box()
+    assert wheel is not None
+    at = {each.sign: each.tribe for each in spaces()}
+    for pawn in page.locator(".piece").all():
+        box, sign = pawn.bounding_box(), (pawn.get_attribute("data-place") or "").partition(" ")[0]
+        assert box is not None
+        across = (box["x"] + box["width"] / 2 - wheel["x"]) / wheel["width"] * 100
+        down = (box["y"] + box["height"] / 2 - wheel["y"]) / wheel["height"] * 100
+        assert (across, down) == pytest.approx((at[sign].left, at[sign].top), abs=0.7)

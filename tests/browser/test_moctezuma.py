@@ -116,6 +116,12 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
     assert state(companion, table).over
 
 
+def _middle(of: Locator) -> tuple[float, float]:
+    box = of.bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 def test_a_face_shows_only_while_it_is_held(companion: Companion, device: Make) -> None:
     table = opened(companion, 2)
     phone, other = device(), device()
@@ -130,6 +136,7 @@ def test_a_face_shows_only_while_it_is_held(companion: Companion, device: Make) 
     chit = page.get_by_role("button", name=re.compile("Tizoc, chit 1"))
     secret = chit.locator("svg.secret")
     expect(secret).to_be_hidden()
+    assert _middle(chit) == pytest.approx(_middle(page.locator(".chit-cell", has=chit)), abs=1.5)
     with held(page, chit):
         expect(secret).to_be_visible()
         expect(secret.locator("use")).to_have_attribute("href", f"#chit-{face}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from companion.cli.replay import replay
+from companion.cli.data.replay import replay
 from companion.games import registry
 from companion.games.kit import Game, Move, Refusal, Seat
 from companion.games.mexica import GAME

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from companion.cli import check as checking
 from companion.cli import settings as companion_settings
+from companion.cli.data import check as checking
 from companion.games import registry
 from companion.model.lobby import read_text
 from controller.app import settings as controller_settings

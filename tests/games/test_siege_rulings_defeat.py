@@ -357,7 +357,9 @@ def test_after_ten_quiet_turns_a_draw_may_be_claimed_and_after_twenty_it_is_one(
     names = {move.name for move in moves(quiet(10))}
     assert "claim" not in names
     assert "claim" in {move.name for move in moves(quiet(11))}
-    assert do(quiet(11), "claim").outcome == Outcome("draw")
+    drawn = do(quiet(11), "claim")
+    assert drawn.outcome == Outcome("draw")
+    assert GAME.result(drawn).picture == "temple-front", "the picture of a draw is of neither leader"
     assert do(quiet(20), "done").outcome == Outcome("draw")
     assert do(quiet(19), "done").outcome is None
     assert "claim" not in {move.name for move in moves(quiet(30, quiet_limit="off"))}

@@ -10,14 +10,14 @@ import urllib.request
 import pytest
 
 from companion.web.server.serving import BUSY_S
-from controller.adapters.control_socket import ask
+from controller.adapters.control_socket import send_request
 from templo.liveness import DISK_S, SOON_S
 from tests.brokers import HOST
 from tests.liveness.conftest import PATIENCE_S, WATCHDOG_S, Bench
 from tests.liveness.sabotage import FROZEN
 
 STAGES = {
-    "controller": ("beams", "pipeline", "link", "network", "door"),
+    "controller": ("beams", "pipeline", "link", "network", "control"),
     "companion": ("intake", "network", "server", "pages"),
 }
 LONGEST_S = 14.0
@@ -31,7 +31,7 @@ def test_no_busy_stage_promises_its_next_heartbeat_too_late_for_a_restart_within
 def test_the_controller_is_ready_when_it_says_so_and_feeds_the_watchdog_until_it_stops(bench: Bench) -> None:
     temple = bench.start("controller", "temple")
     temple.ready()
-    report = ask(bench.state("temple"), {"do": "status"}, 5)
+    report = send_request(bench.state("temple"), {"do": "status"}, 5)
     assert report is not None
     assert report["state"] == "ready"
     assert temple.feeds(3)
@@ -68,7 +68,7 @@ def test_without_a_broker_it_is_ready_all_the_same(bench: Bench, program: str) -
 def test_what_has_not_begun_is_not_ready(bench: Bench) -> None:
     halves = [
         bench.strike_at_once("controller", "pipeline"),
-        bench.strike_at_once("controller", "door"),
+        bench.strike_at_once("controller", "control"),
         bench.strike_at_once("companion", "intake"),
         bench.strike_at_once("companion", "pages"),
     ]

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from controller.adapters.control_socket import ControlError, ask
+from controller.adapters.control_socket import ControlError, send_request
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from templo import contract
 from tests.brokers import HOST, Broker, free_port
@@ -126,7 +126,7 @@ class Way:
 
         def dropping() -> None:
             with suppress(ControlError):
-                ask(self.temple_state, {"do": "drop", "god": god, "count": count, "every_ms": every_ms}, 120)
+                send_request(self.temple_state, {"do": "drop", "god": god, "count": count, "every_ms": every_ms}, 120)
 
         thread = threading.Thread(target=dropping, name=f"drop-{god}")
         thread.start()

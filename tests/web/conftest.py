@@ -106,7 +106,7 @@ class WebHome(Home):
             owner=OWNER,
             organiser=ORGANISER,
             network=Joining(self),
-            name_address="http://raspberrypi.local",
+            name_address=lambda: "http://raspberrypi.local",
             first_start=self.first_start,
         )
         self.app: Flask = create_app(self.services, self.hub, config, lambda: self.seconds)

@@ -1,7 +1,7 @@
-"""The whole store as one file and back: a backup is a SQLite database, whatever database it was made from.
+"""Backs up the whole store into one file and restores it. A backup is a SQLite database, whatever it came from.
 
-A backup is made while the companion runs; a restore needs the database to itself. Tables, seats, temples and tokens
-are in it, and with the tables the decks and maps that they brought.
+A backup can be made while the companion runs; a restore needs the database to itself. It contains tables, seats,
+temples and tokens, and with the tables the decks and maps that they were opened with.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def back_up(url: str, file: Path, now: datetime) -> Backup:
     """Write the database at `url` into a new file of mode 0600 and return what is in it.
 
     It is consistent: of everything that was committed at one moment all is in it, and nothing else. Raises
-    `BackupError`, also where the file is there already, and `StoreError` where the database cannot be read.
+    `BackupError`, also if the file is there already, and `StoreError` if the database cannot be read.
     """
     if file.exists():
         raise BackupError(f"{file} is there already; expected the name of a new file")
@@ -84,7 +84,7 @@ def back_up(url: str, file: Path, now: datetime) -> Backup:
 
 
 def examine(file: Path) -> Backup:
-    """Return what a backup holds; raises `BackupError` where it is none, is damaged or is of newer software."""
+    """Return what a backup holds; raises `BackupError` if it is none, is damaged or is of newer software."""
     if not file.is_file():
         raise BackupError(f"{file} is not there; expected a file that 'templo-companion backup' made")
     try:
@@ -116,7 +116,7 @@ def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
     """Replace the database at `url` by a backup, as a whole or not at all.
 
     The database that was there is kept: beside its own place where it is SQLite, else as a backup in the folder
-    `aside`. Raises `StoreError` where a companion uses the database, and `BackupError`.
+    `aside`. Raises `StoreError` if a companion uses the database, and `BackupError`.
     """
     backup = examine(file)
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")

@@ -1,6 +1,6 @@
-"""What is removed from a store for good: a table with its log, or a person's name. No companion may be running on it.
+"""Removes a table with its log, or a person's name, from a store for good. No companion may be running on it.
 
-Tokens stay, without a table: a temple that sent one again would be believed otherwise, and it would count twice.
+The tokens of a removed table stay in the store: otherwise a temple that sent one again would make it count twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which of the companions on one PostgreSQL does what only one may do at a time: leases in the database.
+"""Leases in the database: they decide which of several companions does work that needs only one of them.
 
-A lease keeps two companions from doing the same work, and nothing safe: what may never happen twice is prevented by
-the store's keys. The database's clock alone says when a lease ends.
+A lease avoids duplicate work; it does not guarantee anything. What must never happen twice is prevented by the
+store's keys. Only the database's clock decides when a lease ends.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Leases(Background):
         beat: Beat = no_heartbeat,
         name: str = "",
     ) -> None:
-        """Only remember; `start` begins.
+        """Store the arguments; `start` begins.
 
         `on_taken` is called with each lease that is newly held. `name` is what people know this companion by.
         """

@@ -1,4 +1,4 @@
-"""Opening a database: one that is new is made, one of an earlier release is copied and brought up to this one.
+"""Opens a database: creates a new one, or copies and upgrades one from an earlier release.
 
 A change is durable when its transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 """
@@ -27,7 +27,7 @@ def copy_before(path: Path, schema: int) -> Path:
 
 
 def _copy_earlier_schema(path: Path) -> None:
-    """Copy a database that has an earlier schema, whole and durable; raises `StoreError` where that fails.
+    """Copy a database that has an earlier schema, whole and durable; raises `StoreError` if that fails.
 
     The copy is named after the first schema that the earlier release does not know, so that this release finds it.
     A copy that is there already is replaced: it was made before a start that came to nothing, or before a downgrade.
@@ -133,7 +133,7 @@ def _make_sqlite_durable(connection: Any, record: object) -> None:
 
 
 def sqlite_path(url: str) -> Path | None:
-    """Return the file of a SQLite database, or nothing where a URL names none."""
+    """Return the file of a SQLite database, or nothing if a URL names none."""
     made = sa.make_url(url)
     named = made.get_backend_name() == "sqlite" and made.database and not made.database.startswith((":", "file:"))
     return Path(made.database) if named and made.database else None

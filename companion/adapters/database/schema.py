@@ -1,7 +1,4 @@
-"""The tables of the store, as every database has them, and how a store of earlier software is brought up to them.
-
-It reads and writes no row of anybody's.
-"""
+"""The schema of the store, the same in every database, and its migrations from earlier releases."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The store: tables, temples and tokens in SQLite, or in any database that SQLAlchemy names by a URL.
+"""The store: tables, temples and tokens in SQLite, or in another database that SQLAlchemy addresses by a URL.
 
-It implements the port of `companion.model.ports` and knows no rule of any game.
+It implements the port of `companion.model.ports`.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class SqlStore:
     def transaction(self) -> Iterator[SqlTransaction]:
         """Begin a change; leaving the block commits it, an exception rolls it back.
 
-        Raises `Conflict` where another writer was first, `ServiceError` ``store_failing`` where the database refused.
+        Raises `Conflict` if another writer was first, `ServiceError` ``store_failing`` if the database refused.
         """
         try:
             with self._line, self._engine.begin() as connection:
@@ -122,7 +122,7 @@ class SqlStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
-        """Read; raises `ServiceError` ``store_failing`` where the database refuses."""
+        """Read; raises `ServiceError` ``store_failing`` if the database refuses."""
         try:
             with self._engine.connect() as connection:
                 yield connection
@@ -134,7 +134,7 @@ class SqlStore:
             return connection.execute(query).all()
 
     def secret(self, name: str) -> str:
-        """Return a secret of this companion, or nothing where none was entered under that name."""
+        """Return a secret of this companion, or nothing if none was entered under that name."""
         with self._reading() as connection:
             return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
 
@@ -280,7 +280,7 @@ class SqlStore:
         query = query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
         return tuple(map(read_token, self._rows(query)))
 
-    def arrived(self, source: str) -> dict[contract.God, int]:
+    def source_totals(self, source: str) -> dict[contract.God, int]:
         """Return how many tokens of each god were kept from one ledger, tests among them."""
         by_god = sa.select(TOKENS.c.god, sa.func.count()).group_by(TOKENS.c.god)
         own = by_god.where(TOKENS.c.source == source)
@@ -290,7 +290,7 @@ class SqlStore:
             counts[contract.God(god)] += count
         return counts
 
-    def fallen(self, table_id: str) -> tuple[StoredToken, ...]:
+    def table_tokens(self, table_id: str) -> tuple[StoredToken, ...]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
         counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)

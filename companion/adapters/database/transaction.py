@@ -1,4 +1,4 @@
-"""A change of the store: what is entered in one transaction of the database."""
+"""Writes a change of the store in one transaction."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ class SqlTransaction:
         if not changed.rowcount:
             self._connection.execute(sa.insert(TEMPLES), {"name": temple.name, **fields})
 
-    def keep(self, tokens: Sequence[StoredToken]) -> None:
+    def add_tokens(self, tokens: Sequence[StoredToken]) -> None:
         """Keep tokens whose numbers are new."""
         if tokens:
             rows = [{**token_row(kept), "table_id": kept.table_id} for kept in tokens]
             self._connection.execute(sa.insert(TOKENS), rows)
 
-    def keep_numbers(self, tokens: Sequence[contract.Token]) -> None:
+    def add_numbers(self, tokens: Sequence[contract.Token]) -> None:
         """Enter further numbers of tokens that are stored under other ones."""
         if tokens:
             rows = [{"source": token.source, "seq": token.seq, "token": token.token} for token in tokens]

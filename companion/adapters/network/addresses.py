@@ -1,4 +1,4 @@
-"""The addresses of this machine that phones on its network use and requests may name."""
+"""This machine's addresses: those that phones use, and those that requests may name as their host."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ RESOLVER = Path("/etc/resolv.conf")
 
 ALIAS = "templo.local"
 """The name that every installed temple announces beside its own; the first one in a network has it."""
+
+ANNOUNCER = Path("/run/avahi-daemon/socket")
+"""There while avahi announces this machine's own name."""
 
 ANNOUNCED = f"announced as {ALIAS}"
 """What the unit that announces the alias reports to systemd while it does."""
@@ -62,7 +65,7 @@ def towards_the_world() -> str | None:
 
 
 def _source_towards(address: str) -> str | None:
-    """Return the address that packets to another would leave from, or none; nothing is sent."""
+    """Return the address that packets to another would leave from, or None; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((address, _DISCARD))
@@ -97,6 +100,11 @@ def own_names(resolver: Path = RESOLVER) -> list[str]:
     name = socket.gethostname().lower()
     short = name.split(".")[0]
     return ["localhost", name, f"{short}.local", ALIAS, *(f"{short}.{domain}" for domain in _searched(resolver))]
+
+
+def announced_name(announcer: Path = ANNOUNCER) -> str:
+    """Return this machine's own name in every network that it is on, or nothing where nobody announces it."""
+    return f"{socket.gethostname().lower().partition('.')[0]}.local" if announcer.exists() else ""
 
 
 def own_hosts() -> list[str]:

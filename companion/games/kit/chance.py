@@ -1,4 +1,4 @@
-"""What a die, a bag or a deck may bring, with exact probabilities."""
+"""The possible outcomes of a die, a bag or a deck, with exact probabilities."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Below: TypeAlias = Callable[[int], int]
 class Chance:
     """What a die, a bag or a deck has to bring now: each outcome as a move of `CHANCE`, with its exact probability.
 
-    The probabilities add up to 1. `key` and `facts` name what is due in the game's texts, `seat` is whose die or
-    card it is. Where `secret`, only that seat may learn the outcome, so only it may type one in. Where not `asked`,
-    the app brings it at once: nobody at a table would roll for it. Where it `follows`, it is one draw with the
-    outcome before it, and whoever let the app bring that one wants this one too.
+    The probabilities add up to 1. `key` and `facts` name what is due in the game's texts, `seat` is whose die or card
+    it is. If `secret`, only that seat may learn the outcome, so only it may type one in. If not `asked`, the app
+    brings it at once: nobody at a table would roll for it. If it `follows`, it is one draw with the outcome before
+    it, and whoever let the app bring that one wants this one too.
 
     >>> coin = Chance("coin", {Move("heads"): Fraction(1, 2), Move("tails"): Fraction(1, 2)}, "east")
     >>> sum(coin.outcomes.values())

@@ -1,4 +1,4 @@
-"""A state as one line of text and back, derived from the fields of its class. A game writes nothing for it."""
+"""Encodes a state as one line of text and decodes it, derived from the fields of its class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that a game brings in its ``data`` folder: decks, maps, boards."""
+"""Reads the files in a game's ``data`` folder: decks, maps, boards."""
 
 from __future__ import annotations
 

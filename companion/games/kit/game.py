@@ -1,4 +1,4 @@
-"""What a game is: a name, what a table may choose, and the parts that make it up."""
+"""A game: its name, its options and presets, and the parts that it is composed of."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Game(Generic[S]):
         return preview(self, state, seat, move)
 
     def facts(self, move: Move) -> Mapping[str, Arg]:
-        """Return the arguments of a move by their names; none where the game has no table of moves."""
+        """Return the arguments of a move by their names; none if the game has no table of moves."""
         return self.table.facts(move) if self.table else {}
 
     def fall(self, state: S, drop: TokenDrop) -> Move:
@@ -148,7 +148,7 @@ class Game(Generic[S]):
         return self.temple.drop(state, drop)
 
     def audit(self, state: S) -> TokenAudit | None:
-        """Return what became of the tokens of a temple, or none where the game uses none."""
+        """Return what became of the tokens of a temple, or None if the game uses none."""
         return self.temple.audit(state) if self.temple else None
 
     def mood(self, state: S) -> Mood:

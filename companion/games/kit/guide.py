@@ -1,4 +1,4 @@
-"""What a phone says to somebody who plays a game for the first time: the phases, the one that runs, the next tap."""
+"""The guide of a first game on a phone: the phases, the current one, and the next tap."""
 
 from __future__ import annotations
 

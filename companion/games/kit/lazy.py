@@ -1,4 +1,4 @@
-"""A mapping whose values are found when somebody asks for them."""
+"""A mapping whose values are computed on first use."""
 
 from __future__ import annotations
 

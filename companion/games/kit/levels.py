@@ -1,4 +1,4 @@
-"""How well the app plays: three levels by name, and what a player's constants are declared as."""
+"""The app's levels of play, and the declaration of a bot's constants."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from msgspec import Struct
 from companion.games.kit.chance import Below
 from companion.games.kit.moves import Move
 
-BEGINNER, PRACTISED, STRONG = "beginner", "practised", "strong"
+BEGINNER, CASUAL, PRACTISED, STRONG = "beginner", "casual", "practised", "strong"
 
-LEVELS = (BEGINNER, PRACTISED, STRONG)
-"""The weakest first. `PRACTISED` is every game's, and how the app plays where nobody chose a level."""
+LEVELS = (BEGINNER, CASUAL, PRACTISED, STRONG)
+"""The weakest first. `PRACTISED` is every game's, and how the app plays where nobody chose a level.
+
+A game with levels has three: `STRONG` where a player was found that beats the practised one, else `CASUAL`.
+"""
 
 
 class Skill(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ class Line:
     picture: str = ""
 
     def with_next(self, later: Line) -> Line | None:
-        """Return this line and a later one as one, or none where they say different things.
+        """Return this line and a later one as one, or None if they say different things.
 
         >>> gave = Line("gave", {"seat": "east", "n": 1}, adds="n")
         >>> gave.with_next(gave).facts

@@ -1,4 +1,4 @@
-"""What passes between a table and a game's rules: seats, moves, choices, and why a move is refused."""
+"""What passes between a table and a game's rules: seats, moves, choices, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table may choose before it plays: rules with a few values, numbers, and texts such as decks and maps."""
+"""The options of a table: rules with a few values, numbers, and texts such as decks and maps."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Option:
         return " or ".join((*map(str, self.values), *("a text without faults",) * (self.reader is not None)))
 
     def faults(self, text: str) -> tuple[Fault, ...]:
-        """Return what is wrong in a text that a table brings; raises `ValueError` where it may bring none."""
+        """Return what is wrong in a text that a table brings; raises `ValueError` if it may bring none."""
         if self.reader is None:
             raise ValueError(f"option {self.key} was given a text; expected one of its values")
         return _unreadable(text) or tuple(self.reader.faults(text))

@@ -1,4 +1,4 @@
-"""The parts of a game, each a value that holds pure functions. What has a default may be left out."""
+"""The parts of a game. Each is a frozen value that holds pure functions; those with a default may be left out."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class Bot:
     decide: Callable[..., Move | None] = _any
     """What it plays: from what that seat sees, its legal moves and a source of chance, and nothing else. None waits.
 
-    Where there are `skills`, it takes one of them as a fourth argument, and without it plays as `PRACTISED`.
+    If there are `skills`, it takes one of them as a fourth argument, and without it plays as `PRACTISED`.
     """
     skills: Mapping[str, Skill] = field(default_factory=dict)
     """How it plays at the other `LEVELS`, by their names; a game without any has the practised player alone."""
@@ -368,5 +368,7 @@ class Playtest(Generic[S]):
     """The places of that board that a move counts for, from the states before and after it."""
     handicaps: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     """By preset: the options, beside its own, that make it even."""
+    paces: Mapping[str, int] = field(default_factory=dict)
+    """By preset: seconds that people take for a turn, as far as anybody knows, where it is no matter of a minute."""
     blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
     """From complete options and a card: the options of a table at which that card does nothing."""

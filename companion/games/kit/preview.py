@@ -1,4 +1,4 @@
-"""What a move would change, by the rules themselves: shown to its player before it is confirmed."""
+"""Computes what a move would change, with the game's own rules, to show it to the player before it is confirmed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Way(NamedTuple):
 class Preview(NamedTuple):
     """What a move changes for certain, and where dice follow, each way they may fall, the likeliest first.
 
-    Where somebody decides between the dice, that seat is `assumed` to do as little as the rules allow.
+    If somebody decides between the dice, that seat is `assumed` to do as little as the rules allow.
     """
 
     certain: tuple[Line, ...] = ()
@@ -65,7 +65,7 @@ class Playable(Protocol):
 
 
 def preview(game: Playable, state: Any, seat: Seat, move: Move) -> Preview:
-    """Return what a seat's move would change; nothing where the rules refuse it.
+    """Return what a seat's move would change; nothing if the rules refuse it.
 
     It is played on a state that only looks to the seat like the real one: whatever the seat cannot know was drawn
     again. So nothing hidden reaches a preview.

@@ -1,4 +1,4 @@
-"""The moves of a game in one table: what their arguments may be, who makes them, when, and what they do."""
+"""The move table of a game: the arguments of each move, who makes it, when it is legal, and what it does."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class MoveType(Generic[S]):
         object.__setattr__(self, "_allowed", tuple(kind.values for kind in kinds) if plain else None)
 
     def misfit(self, args: object, seats: Collection[Seat] = ()) -> Refusal | None:
-        """Return why these cannot be the arguments of such a move, or none."""
+        """Return why these cannot be the arguments of such a move, or None."""
         allowed = self._allowed
         if allowed is not None and type(args) is tuple and len(args) == len(allowed):  # as nearly all moves are
             for value, values in zip(args, allowed):  # noqa: B905  # as many, and half the time

@@ -1,4 +1,4 @@
-"""What a game and a table exchange about the tokens that fell in a temple."""
+"""What a table and a game exchange about tokens."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _SIGN = re.compile(
 )
 """One sign. Each alternative succeeds wherever it begins, so that nothing is looked at twice.
 
-Where the scan and `tomllib` could read a text in two ways, `tomllib` has met an error and reads no further.
+If the scan and `tomllib` could read a text in two ways, `tomllib` has met an error and reads no further.
 """
 
 
@@ -117,7 +117,7 @@ def read(text: str) -> Document:
 
 
 def check(text: str) -> None:
-    """Raise `TomlLimitError` where a text is too deep or holds too much, whether it is TOML or not."""
+    """Raise `TomlLimitError` if a text is too deep or holds too much, whether it is TOML or not."""
     depth = dots = 0
     for signs, found in enumerate(_SIGN.finditer(text), 1):
         sign = found[0]

@@ -1,4 +1,4 @@
-"""The base of a tool: a small game with one seat, without turns, for use beside a real table."""
+"""The base of a tool: a small game with one seat and no turns, for use beside a real table."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Tool(ABC, Generic[S]):
         )
 
     def chance(self, state: S) -> Chance | None:
-        """Return what a die or a bag has to bring now, or none."""
+        """Return what a die or a bag has to bring now, or None."""
         return None
 
     def to_act(self, state: S) -> tuple[Seat, ...]:

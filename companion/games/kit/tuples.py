@@ -1,4 +1,4 @@
-"""Tuples with one of their values changed: states are frozen, and hold tuples where others would hold lists."""
+"""Copies of tuples with one value changed, because states are frozen and contain tuples instead of lists."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Mexica: the game that the temple was built for. `GAME` is composed of its parts.
 
-Its option ``scope`` decides how much the app keeps: the temple's part alone, or the board, the hands and the whole
-ledger.
+Its option ``scope`` decides how much the app runs: only what happens at the temple, or also the board, the hands and
+the tokens that the tribes own.
 """
 
 from __future__ import annotations

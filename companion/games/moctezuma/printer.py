@@ -1,4 +1,4 @@
-"""What the pages for the printer show: decks, names, chits, board and record sheets. Pure; it knows no paper."""
+"""What the printable pages show: decks, names, chits, board and record sheets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The drawings of `companion/art`, whole or one by one, in the palette's colours. It draws nothing of its own.
+"""The drawings of `companion/art`, all or one at a time, in the colours of the palette.
 
-A page of the screen holds all symbols and shows them with ``<use>``; a page for the printer holds only the lines of
-those it shows, with the colours of the day written in, as what lays out PDFs follows neither.
+A page on the screen contains all symbols and shows them with ``<use>``. A page for the printer contains only the
+lines that it shows, with the daytime colours written in, because the program that lays out PDFs supports neither.
 """
 
 from __future__ import annotations

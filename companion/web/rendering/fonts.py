@@ -1,4 +1,4 @@
-"""Noto Sans, in which pages and sheets are set: where the package that holds it put its files."""
+"""Finds the files of Noto Sans, in which pages and sheets are set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper that pages are printed on: its sizes, and where pieces lie on it. In millimetres; it draws nothing."""
+"""The paper that pages are printed on: its sizes, and where pieces are placed on it, in millimetres."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Paper:
     def grid(self, width: float, height: float) -> Grid:
         """Return as many pieces of one size as fit inside the margins, in the middle of the page, edge to edge.
 
-        Where several fit in a row, there is room for cut marks beside them.
+        If several fit in a row, there is room for cut marks beside them.
         """
         columns, rows = self._fit(self.width, width), self._fit(self.height, height)
         if not columns or not rows:

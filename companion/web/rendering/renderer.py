@@ -1,8 +1,8 @@
 """Turns slices into HTML: the shell's templates, each game's own, and the words both use. It reads no request.
 
-A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
-``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; an aid's stand in
-``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, an aid in
+A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with ``{{
+region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; a tool's stand in
+``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, a tool in
 ``templates/aids/<aid>/story/``. There a template finds:
 
 - ``slice`` what the region may show, and nothing else of the game
@@ -51,7 +51,7 @@ from typing import Any, TypeAlias
 import jinja2
 from markupsafe import Markup
 
-from companion.adapters.news import REQUEST_MARK, VERSION_MARK, Paint, Picture
+from companion.adapters.news import REQUEST_MARK, VERSION_MARK, RegionRenderer, RenderedPage
 from companion.games import registry
 from companion.games.kit import Arg, Json, Seat
 from companion.model.table import Table
@@ -67,9 +67,9 @@ from templo import contract
 SHELL = Path(__file__).parents[1]
 ART = SHELL.parent / "art"
 SHARED = 1024
-"""How many painted regions are remembered for others to whom they look alike: some 3 MB."""
+"""The most regions in the cache that audiences share: some 3 MB."""
 LOG_ENTRIES = 4096
-"""How many painted entries of logs are remembered: some 2 MB."""
+"""The most rendered log entries in the cache: some 2 MB."""
 DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
 
@@ -115,7 +115,7 @@ class Folders(jinja2.PrefixLoader):
 
 @cache
 def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
-    """Return the templates of the shell and of some games, which a process compiles once for all its painters."""
+    """Return the templates of the shell and of some games, which a process compiles once."""
     folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
     folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games}
     environment = FolderEnvironment(
@@ -135,7 +135,7 @@ def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
 class At:
     """The page that a region stands on.
 
-    It notices whether a template asks which seats its phone holds. What one did not ask for is alike on every phone.
+    It records whether a template reads which seats its phone holds; otherwise the region is the same on every phone.
     """
 
     def __init__(self, table: str, layout: str, seats: tuple[Seat, ...], language: str, stands_in: Seat = "") -> None:
@@ -150,8 +150,8 @@ class At:
         return self._seats
 
 
-class Painter:
-    """Paints pages, layouts and regions with the templates of the shell and of the games."""
+class Renderer:
+    """Renders pages, layouts and regions with the templates of the shell and of the games."""
 
     def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
         self.library = library
@@ -181,11 +181,11 @@ class Painter:
         words = self.words(language, table)
         return replace(words, layers=words.layers[::-1])
 
-    def of_table(self, table: Table, audience: Audience) -> Paint:
-        """Return what paints one region of a table for an audience, each once for all to whom it looks alike."""
+    def of_table(self, table: Table, audience: Audience) -> RegionRenderer:
+        """Return the renderer of a table's regions for an audience; audiences share what looks the same to them."""
         context = self._at_table(table, audience)
         at, words = context["at"], context["words"]
-        paint = self._paint(context, game_folder(table.charter.game), SHELL_REGIONS)
+        render = self._region_renderer(context, game_folder(table.charter.game), SHELL_REGIONS)
         whose = (table.id, audience.language, audience.layout, audience.stands_in, *words.people.items())
 
         def once(region: str, slice_: Mapping[str, Json]) -> str:
@@ -194,7 +194,7 @@ class Painter:
             if shared and shared[0] == slice_:
                 return shared[1]
             at.asked = False
-            html = paint(region, slice_)
+            html = render(region, slice_)
             if not at.asked:
                 if len(self._shared) >= SHARED:
                     self._shared.clear()
@@ -203,13 +203,13 @@ class Painter:
 
         return once
 
-    def of_story(self, table: Table, language: str) -> Paint:
-        """Return what paints what a game adds to the story of a table."""
+    def of_story(self, table: Table, language: str) -> RegionRenderer:
+        """Return the renderer of the regions that a game adds to a table's story."""
         context = self._context(self.words(language, table), At(table.id, "page", (), language))
-        return self._paint(context, story_folder(table.charter.game))
+        return self._region_renderer(context, story_folder(table.charter.game))
 
-    def of_temple(self, language: str) -> Paint:
-        """Return what paints one region of a temple's page."""
+    def of_temple(self, language: str) -> RegionRenderer:
+        """Return the renderer of the regions of a temple's page."""
         words = self.words(language)
         context = {
             **self._context(words, At("", "page", (), language)),
@@ -218,22 +218,32 @@ class Painter:
             "ms": lambda width: milliseconds(words, width),
             "width_plot": lambda slot: plot(slot, room=max(LEAST, len(slot["points"]))),
         }
-        return self._paint(context, "regions")
+        return self._region_renderer(context, "regions")
 
-    def _paint(self, context: Mapping[str, Any], folder: str, shell: frozenset[str] = frozenset()) -> Paint:
-        """Return what paints a region with the template of its name, out of a folder or, for the shell's, its own."""
+    def of_organiser(self, language: str) -> RegionRenderer:
+        """Return the renderer of the regions of the organiser's pages."""
+        context = {
+            **self._context(self.words(language), At("", "page", (), language)),
+            "words_of": lambda game: self.library.words(language, game),
+        }
+        return self._region_renderer(context, "regions")
 
-        def paint(region: str, slice_: Mapping[str, Json]) -> str:
+    def _region_renderer(
+        self, context: Mapping[str, Any], folder: str, shell: frozenset[str] = frozenset()
+    ) -> RegionRenderer:
+        """Return the renderer of a folder's templates, and of the shell's own regions."""
+
+        def render(region: str, slice_: Mapping[str, Json]) -> str:
             name = f"{'regions' if region in shell else folder}/{region}.html"
             return self._template(name).render(context, slice=slice_)
 
-        return paint
+        return render
 
     def layout(
         self,
         table: Table,
         audience: Audience,
-        picture: Picture,
+        rendered: RenderedPage,
         request_id: Callable[[], str],
         invitation: Mapping[str, Json],
     ) -> Markup:
@@ -241,8 +251,10 @@ class Painter:
         context = self._at_table(table, audience)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
-        region = placer(context["words"], picture, request_id)
-        above = [name for name in ("message", "call", "draft", "yours", "ending", "guide") if name in picture.regions]
+        region = placer(context["words"], rendered, request_id)
+        above = [
+            name for name in ("message", "call", "draft", "yours", "ending", "guide") if name in rendered.regions
+        ]
         inside = Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
@@ -255,11 +267,11 @@ class Painter:
         )
         if not lobby:
             inside = Markup('<div class="game" id="game">{}</div>').format(inside)
-        below = [name for name in ("phases", "absent") if name in picture.regions]
+        below = [name for name in ("phases", "absent") if name in rendered.regions]
         return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
     def sheet(self, game: str, name: str, language: str, printing: Printing, slice_: Mapping[str, Json]) -> Markup:
-        """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
+        """Return the leaves of a page for the printer of a game or a tool, from what it shows."""
         words = self.library.words(language, game)
         art = self._pale_art if printing.low_ink else self.art
         colours = dict(art.colours)
@@ -290,7 +302,7 @@ class Painter:
         return forms
 
     def guided(self, game: str) -> bool:
-        """Return whether a game, or the game of an aid, brings a guide."""
+        """Return whether a game, or the game of a tool, brings a guide."""
         return guide_file(self._games[registry.parts(game)[0]], LANGUAGES[0]).is_file()
 
     def _template(self, name: str) -> jinja2.Template:
@@ -306,16 +318,16 @@ class Painter:
         }
 
     def _log_entry(self, words: Words, whose: tuple[object, ...], entry: Mapping[str, Any]) -> Markup:
-        """Return an entry of a table's log, painted once for all pages that read the same words."""
+        """Return an entry of a table's log, rendered once for all pages in the same words."""
         lines = tuple([(line["code"], line["mark"], *line["facts"].items()) for line in entry["lines"]])
         key = (whose, entry["n"], entry["at"], entry["hand"], lines)
-        if (painted := self._log_entries.get(key)) is None:
+        if (entry_html := self._log_entries.get(key)) is None:
             if len(self._log_entries) >= LOG_ENTRIES:
                 self._log_entries.clear()
             context = {"t": words, "clock": lambda iso: clock(words, iso)}
             html = self._template("log_entry.html").render(context, entry=entry)
-            painted = self._log_entries[key] = Markup(html)  # noqa: S704  # a template that escapes
-        return painted
+            entry_html = self._log_entries[key] = Markup(html)  # noqa: S704  # a template that escapes
+        return entry_html
 
     def _context(self, words: Words, at: At) -> dict[str, Any]:
         return {
@@ -342,19 +354,19 @@ def guide_file(folder: Path, language: str) -> Path:
     return folder / f"guide.{language}.md"
 
 
-def filled(html: str, version: int, request_id: Callable[[], str]) -> str:
-    """Return painted HTML with the version it was made against and a fresh id in each form that posts."""
+def fill_placeholders(html: str, version: int, request_id: Callable[[], str]) -> str:
+    """Return HTML with the table's version and a fresh request id in each form that posts."""
     html = html.replace(VERSION_MARK, str(version))
     while REQUEST_MARK in html:
         html = html.replace(REQUEST_MARK, request_id(), 1)
     return html
 
 
-def placer(words: Words, picture: Picture, request_id: Callable[[], str]) -> Callable[..., Markup]:
+def placer(words: Words, rendered: RenderedPage, request_id: Callable[[], str]) -> Callable[..., Markup]:
     """Return what puts a named region into a page, ready for a browser without script."""
 
     def region(name: str, css: str = "") -> Markup:
-        html = filled(picture.regions[name].html, picture.version, request_id)
+        html = fill_placeholders(rendered.regions[name].html, rendered.version, request_id)
         label = f"region.{name}"
         return Markup('<section class="region region-{}{}" id="region-{}" data-region="{}"{}>{}</section>').format(
             name,
@@ -362,7 +374,7 @@ def placer(words: Words, picture: Picture, request_id: Callable[[], str]) -> Cal
             name,
             name,
             Markup(' aria-label="{}"').format(words(label)) if words.has(label) else "",
-            Markup(html),  # noqa: S704  # painted by a template that escapes
+            Markup(html),  # noqa: S704  # from a template that escapes
         )
 
     return region
@@ -440,13 +452,13 @@ class Forms:
 
 
 def game_folder(game: str) -> str:
-    """Return where the templates of a game's pages lie, or those of an aid."""
+    """Return where the templates of a game's pages lie, or those of a tool."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
 
 
 def story_folder(game: str) -> str:
-    """Return where the templates lie that a game, or an aid, adds to a story."""
+    """Return where the templates lie that a game, or a tool, adds to a story."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
 

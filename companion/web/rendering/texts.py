@@ -91,7 +91,7 @@ def _locale(language: str) -> Locale:
 
 @lru_cache(maxsize=4096, typed=True)
 def _number(value: int | float, language: str) -> str:
-    return format_decimal(value, locale=language)
+    return format_decimal(value, locale=language).replace("-", "\N{MINUS SIGN}")
 
 
 @lru_cache(maxsize=1024)
@@ -204,7 +204,7 @@ class Library:
     def words(self, language: str, game: str = "", people: Mapping[str, str] | None = None) -> Words:
         """Return the words of a language, with those of a game where one is named.
 
-        An aid's, ``"<game>.<aid>"``, stand in its game's file under ``aid.<aid>`` and come before all others.
+        A tool's, ``"<game>.<aid>"``, stand in its game's file under ``aid.<aid>`` and come before all others.
         """
         name, _, aid = game.partition(".")
         layers: list[Mapping[str, Text]] = [self._games[name][language]] if game else []

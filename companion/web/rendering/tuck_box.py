@@ -1,4 +1,4 @@
-"""Tuck boxes for decks of cards: the net that is cut, folded and glued. In millimetres; it draws nothing."""
+"""The net of a tuck box for a deck of cards, to be cut, folded and glued, in millimetres."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def tuck_box(cards: int, width: float, height: float, stock: float) -> TuckBox:
 
 
 def tuck_boxes(cards: int, width: float, height: float, stock: float, paper: Paper) -> Iterator[PlacedBox]:
-    """Yield the fewest boxes that hold a deck, each on a page of its own; raises `ValueError` where no box fits."""
+    """Yield the fewest boxes that hold a deck, each on a page of its own; raises `ValueError` if no box fits."""
     for number in count(1):
         shares = [cards // number + (each < cards % number) for each in range(number)]
         placed = [
@@ -207,7 +207,7 @@ def tuck_boxes(cards: int, width: float, height: float, stock: float, paper: Pap
 
 
 def _placed(box: TuckBox, number: int, of: int, paper: Paper) -> PlacedBox | None:
-    """Return where a box lies in the middle of a page, upright if it can; none where it does not fit."""
+    """Return where a box lies in the middle of a page, upright if it can; None if it does not fit."""
     edge = MARGIN + BLEED + LINE
     for turned, (wide, high) in ((False, (box.across, box.down)), (True, (box.down, box.across))):
         left, top = (paper.width - wide) / 2, (paper.height - FOOT - high) / 2

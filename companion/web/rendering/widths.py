@@ -1,4 +1,4 @@
-"""Where the marks of a plot of widths stand: pure geometry, in the units of its drawing. It knows no words."""
+"""The geometry of a plot of token widths, in the units of its drawing."""
 
 from __future__ import annotations
 

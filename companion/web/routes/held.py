@@ -1,6 +1,6 @@
-"""The pages on which people decide about tokens that are held apart, and the answers about old ones.
+"""The pages on which people decide about tokens that are held apart, and about a new temple's old tokens.
 
-It lists, asks and posts; a token that counts is entered at its table as any that waits for somebody's word.
+A token that is counted is entered at its table like any unclaimed token.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from companion.web.site import (
     CONFLICT,
     FORBIDDEN,
     new_request,
+    redirect_to,
     request_id,
     seat_to_act,
     seat_token,
-    see,
     site,
 )
 
@@ -70,7 +70,7 @@ def decide_held(table_id: str) -> Response:
         if error.code in ("not_seated", "not_your_seat", "store_failing"):
             raise
         return here.error_page(here.refusal(error, table), here.url("table_held", table_id=table_id))
-    return see(here.url("table_held", table_id=table_id))
+    return redirect_to(here.url("table_held", table_id=table_id))
 
 
 @blueprint.post("/temples/<name>/old")
@@ -111,7 +111,7 @@ def _chosen(name: str, table: Table | None) -> Response:
 
 
 def _who(table: Table | None) -> str:
-    """Return what the player who posts is called, or nothing where no seat posts."""
+    """Return what the player who posts is called, or nothing if no seat posts."""
     seats = site().held(table) if table is not None else ()
     return (table.chair(seats[0]).name or seats[0]) if table is not None and seats else ""
 

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: the temples' health and what was counted, without players, titles or codes."""
+"""Metrics for Prometheus: the temples' health and their counts, without players, titles or codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Playtests: many games of app players by the rules of a form, and the report of them. It plays nothing itself."""
+"""Starts playtests, many games of app players with the rules of a form, and shows their reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from companion.adapters.playtests import GAMES, MINUTES
 from companion.model.lobby import complete_options, seats_of
 from companion.model.table import ServiceError
 from companion.web.routes.uploads import SHOWN, brought, options_chosen
-from companion.web.site import language, see, site, whole_number
+from companion.web.site import language, redirect_to, site, whole_number
 
 blueprint = Blueprint("playtests", __name__)
 
@@ -32,7 +32,7 @@ def start_playtest(game: str) -> Response:
     found = here.game(game)
     texts = brought(found, form, request.files, here.services.tables.all())
     if texts.faults:
-        words = here.painter.library.words(language(), found.name)
+        words = here.renderer.library.words(language(), found.name)
         return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=SHOWN)
     preset, seats = form.get("preset", ""), whole_number(form.get("players", ""), 99) or 0
     seats_of(found, seats)
@@ -43,7 +43,7 @@ def start_playtest(game: str) -> Response:
         install = here.config.playtests.how_to_install
         return here.page("playtest_missing.html", 503, missing=here.config.playtests.missing, command=install)
     started = here.config.playtests.start(found.name, preset, seats, chosen, texts.texts)
-    return see(here.url("playtest", playtest=started.id))
+    return redirect_to(here.url("playtest", playtest=started.id))
 
 
 @blueprint.get("/playtests/<playtest>")
@@ -60,14 +60,14 @@ def playtest(playtest: str) -> Response:
         total=total,
         games_each=GAMES,
         minutes=MINUTES,
-        gt=here.painter.library.words(language(), found.game),
+        gt=here.renderer.library.words(language(), found.game),
     )
 
 
 @blueprint.get("/playtests/<playtest>/report")
 def report(playtest: str) -> Response:
-    """Return the report of a playtest, one page that holds everything it shows."""
+    """Return the report of a playtest in the reader's language, one page that holds everything it shows."""
     here = site().config.playtests
-    response = Response(here.report(here.get(playtest)), mimetype="text/html")
+    response = Response(here.report(here.get(playtest), language()), mimetype="text/html")
     response.headers["Content-Security-Policy"] = REPORT_POLICY
     return response

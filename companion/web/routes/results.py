@@ -1,4 +1,4 @@
-"""How a game ended, to be passed on: as a text, as a picture and as a file for BG Stats. It shows no hidden thing."""
+"""The result of a game to share: as a text, as a picture and as a file for BG Stats."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def _drawn(template: str, table: Table) -> str:
     here = site()
     words = here.words(table)
     end: dict[str, Any] = dict(ending(table, Audience(words.language)))
-    emblems = here.painter.art.names
-    return here.painter.page(
+    emblems = here.renderer.art.names
+    return here.renderer.page(
         template,
         words.language,
         {
@@ -63,7 +63,7 @@ def _drawn(template: str, table: Table) -> str:
             "day": words.day(table.began_at or table.charter.opened_at),
             "end": end,
             "game": registry.parts(table.charter.game)[0],
-            "colour": here.painter.art.colours.__getitem__,
-            "placed": lambda name, *box: here.painter.art.placed(name, *box) if name in emblems else "",
+            "colour": here.renderer.art.colours.__getitem__,
+            "placed": lambda name, *box: here.renderer.art.placed(name, *box) if name in emblems else "",
         },
     )

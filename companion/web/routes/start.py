@@ -24,8 +24,8 @@ from companion.web.site import (
     keep_token,
     last_name,
     local_path,
+    redirect_to,
     seat_token,
-    see,
     site,
     whole_number,
 )
@@ -46,7 +46,7 @@ WEEK = 7 * 24 * 3600
 def first() -> Response:
     """Say what this is, and lead to a table; until somebody has set up the place, lead through that."""
     if site().config.first_start and not site().services.setup.finished:
-        return see(site().url("setup"))
+        return redirect_to(site().url("setup"))
     running = [table for table in _tables() if table.phase != "over"][:6]
     return site().page(
         "first.html",
@@ -74,7 +74,7 @@ def icon() -> Response:
 def manifest() -> Response:
     """Return what a browser needs to install these pages as an app, which it offers over TLS."""
     here = site()
-    words, colours = here.words(), here.painter.art.colours
+    words, colours = here.words(), here.renderer.art.colours
     response = jsonify(
         name=words("site.name"),
         short_name=words("site.name"),
@@ -146,7 +146,7 @@ def language() -> Response:
     chosen = request.form.get("language", "")
     if chosen not in LANGUAGES:
         abort(400)
-    response = see(local_path(request.form.get("next", ""), site().url("first")))
+    response = redirect_to(local_path(request.form.get("next", ""), site().url("first")))
     response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
     return response
 
@@ -174,7 +174,7 @@ def _list(shown: Sequence[Table]) -> dict[str, Any]:
 
 
 def _tables() -> list[Table]:
-    """Return every table on the list, the newest first; an aid's is its player's own."""
+    """Return every table on the list, the newest first; a tool's is its player's own."""
     every = site().services.tables.all()
     return [table for table in every if table.charter.game in site().games and not table.is_archived]
 
@@ -223,7 +223,7 @@ def open_table() -> Response:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
         return _new_table(form, site().refusal(error), status, texts)
     site().services.setup.finish()
-    return keep_code(see(site().url("invited", code=table.code)), table)
+    return keep_code(redirect_to(site().url("invited", code=table.code)), table)
 
 
 class Offer(NamedTuple):
@@ -298,7 +298,7 @@ def _new_table(
         "new_table.html",
         status,
         game=game,
-        gt=site().painter.library.words(site().words().language, game.name),
+        gt=site().renderer.library.words(site().words().language, game.name),
         art=list(dict.fromkeys(sheet for offer in games for sheet in site().art(offer))),
         offers=[_offer(offer, tables) for offer in games.values()],
         evening=EVENING_MIN,
@@ -359,7 +359,7 @@ def join_with_code() -> Response:
         table = site().by_code(typed)
     except ServiceError as error:
         return site().page("join.html", 403, problem=site().refusal(error), code_typed=typed[:12])
-    return see(site().url("invited", code=table.code))
+    return redirect_to(site().url("invited", code=table.code))
 
 
 @blueprint.get("/j/<code>")
@@ -382,11 +382,11 @@ def sit(table_id: str) -> Response:
     try:
         seat, name = form.get("seat", ""), form.get("name", "")
         if not name.strip():
-            name = table.kept().get(seat, "")
+            name = table.reserved().get(seat, "")
         token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
-    return keep_name(keep_token(see(site().url("table", table_id=table_id)), table_id, token), name)
+    return keep_name(keep_token(redirect_to(site().url("table", table_id=table_id)), table_id, token), name)
 
 
 @blueprint.post("/t/<table_id>/share")
@@ -400,7 +400,7 @@ def share(table_id: str) -> Response:
         token = site().services.seats.share(table_id, code, names, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
-    seated = keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+    seated = keep_token(redirect_to(site().url("table", table_id=table_id)), table_id, token)
     first = next(iter(names.values()), "")
     return keep_name(seated, first) if first.strip() else seated
 
@@ -414,7 +414,7 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
         gt=site().words(table),
         code=table.code,
         form=form,
-        kept=table.kept(),
+        reserved=table.reserved(),
         last_name=last_name(),
         problem=problem,
         held=site().held(table),

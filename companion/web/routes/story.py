@@ -1,7 +1,6 @@
-"""What happened at a table: its story, its exports, and the board as it was after each step.
+"""What happened at a table: its story, its exports, and the board after each step.
 
-Every page here is folded from the log when it is asked for. None of them changes anything, or shows what a spectator
-could not have seen.
+Every page is folded from the log on request, and shows only what a spectator could see.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, make_response, request
 from markupsafe import Markup
 
-from companion.adapters.news import Picture, Region
+from companion.adapters.news import Region, RenderedPage
 from companion.games.kit import Json, Seat
 from companion.model.exports import exported, written
 from companion.model.history import ReplayStep, ends, turns
@@ -42,7 +41,7 @@ def story(table_id: str) -> Response:
     table = here.services.tables.get(table_id)
     words = here.words(table)
     stages = _stages(table)
-    paint = here.painter.of_story(table, words.language)
+    render = here.renderer.of_story(table, words.language)
     chronicle = table.game.chronicle(table.game.view(each.state, None) for each in ends(stages))
     return here.page(
         "story.html",
@@ -59,7 +58,7 @@ def story(table_id: str) -> Response:
             }
             for turn in turns(stages)
         ],
-        drawn={name: Markup(paint(name, slice_)) for name, slice_ in chronicle.items()},  # noqa: S704  # a template
+        drawn={name: Markup(render(name, slice_)) for name, slice_ in chronicle.items()},  # noqa: S704  # a template
         game_style=here.game_style(table.charter.game),
     )
 
@@ -114,7 +113,7 @@ def export_json(table_id: str) -> Response:
     """Return the table as a file that can be played again; of a running game only what this phone may know."""
     here = site()
     table = here.services.tables.get(table_id)
-    seats = [seat for seat in here.held(table) if seat not in table.lent()]
+    seats = [seat for seat in here.held(table) if seat not in table.delegated_seats()]
     export = exported(table.charter, table.game, _stages(table), seats)
     return file_of(table, written(export).encode(), "json", "application/json")
 
@@ -183,19 +182,19 @@ def replay(table_id: str) -> Response:
         step=step,
         lines=_lines(words, logged),
         turn=table.turn,
-        picture=_picture(table, layout),
+        regions=_past_regions(table, layout),
         game_style=here.game_style(now.charter.game),
     )
 
 
-def _picture(table: Table, layout: str) -> Markup:
+def _past_regions(table: Table, layout: str) -> Markup:
     """Return the regions of a table that is past, in their places; before the game began there are none."""
     if table.phase == "lobby":
         return Markup("")
     here = site()
     audience = Audience(language(), layout)
-    paint = here.painter.of_table(table, audience)
+    render = here.renderer.of_table(table, audience)
     slices: Mapping[str, Mapping[str, Json]] = cut_past(table)
-    regions = {name: Region(paint(name, slice_), 0) for name, slice_ in slices.items()}
-    picture = Picture("past", 0, table.version, "past", dict.fromkeys(BLANK, Region("", 0)) | regions)
-    return here.painter.layout(table, audience, picture, new_request, {})
+    regions = {name: Region(render(name, slice_), 0) for name, slice_ in slices.items()}
+    page = RenderedPage("past", 0, table.version, "past", dict.fromkeys(BLANK, Region("", 0)) | regions)
+    return here.renderer.layout(table, audience, page, new_request, {})

@@ -17,17 +17,17 @@ from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
 from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.previews import preview_words
-from companion.web.rendering.renderer import filled, placer, spelled
+from companion.web.rendering.renderer import fill_placeholders, placer, spelled
 from companion.web.site import (
     keep_code,
     keep_token,
     language,
     new_request,
+    redirect_to,
     request_id,
-    scripted,
     seat_token,
-    see,
     site,
+    wants_json,
     whole_number,
 )
 from companion.web.view_models.table import Audience, call
@@ -53,7 +53,7 @@ def for_another(table_id: str, seat: str) -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     if table.phase == "lobby" or not here.audience(table, "phone", seat).stands_in:
-        return see(here.url("table", table_id=table_id))
+        return redirect_to(here.url("table", table_id=table_id))
     return _show(table_id, "phone", seat)
 
 
@@ -67,7 +67,7 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     audience = here.audience(table, layout, stand_in)
-    picture = here.picture(table, audience)
+    rendered = here.rendered(table, audience)
     table = here.services.tables.get(table_id)
     notice = request.args.get("notice", "")
     name, aid = registry.parts(table.charter.game)
@@ -80,11 +80,11 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
         stands_in=audience.stands_in,
         call=None if table.phase == "lobby" else call(table, audience),
         gt=here.words(table),
-        picture=picture,
+        rendered=rendered,
         notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
         lost=layout == "phone" and bool(seat_token(table_id)) and not here.held(table),
         stream_url=here.url("stream", table_id=table_id, **{"as": layout, "for": audience.stands_in}),
-        layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
+        layout_html=here.renderer.layout(table, audience, rendered, new_request, _invitation(table, audience)),
         art=here.art(table.charter.game),
         game_style=here.game_style(table.charter.game),
         game_scripts=here.game_scripts(table.charter.game),
@@ -97,21 +97,28 @@ def seats(table_id: str) -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     audience = here.audience(table, "screen")
-    picture = here.picture(table, audience)
+    rendered = here.rendered(table, audience)
     return here.page(
         "seats.html",
         table=table,
         gt=here.words(table),
         layout="screen",
         invitation=_invitation(table, audience),
-        region=placer(here.words(table), picture, new_request),
+        region=placer(here.words(table), rendered, new_request),
     )
 
 
 def _invitation(table: Table, audience: Audience) -> dict[str, Json]:
     here = site()
     code = spelled(table.code) if audience.trusted else ""
-    return {"code": code, "join_address": f"{here.address}{here.url('join')}", "shown": audience.trusted}
+    path = here.url("join")
+    name = here.config.name_address()
+    return {
+        "code": code,
+        "join_address": f"{here.address}{path}",
+        "join_name": f"{name}{path}" if name else "",
+        "shown": audience.trusted,
+    }
 
 
 @blueprint.post("/screen")
@@ -120,7 +127,7 @@ def prove_screen(table_id: str) -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     here.check_code(table, request.form.get("code", ""))
-    return keep_code(see(_back(table_id, "screen")), table)
+    return keep_code(redirect_to(_back(table_id, "screen")), table)
 
 
 @blueprint.get("/qr.svg")
@@ -140,7 +147,7 @@ def qr(table_id: str) -> Response:
 
 @blueprint.get("/made")
 def made(table_id: str) -> Response:
-    """Return the file that an aid has made for its game, to be kept and passed on."""
+    """Return the file that a tool has made for its game, to be kept and passed on."""
     table = site().services.tables.get(table_id)
     if not table.game.makes or not table.steps:
         raise ServiceError("nothing_made")
@@ -239,7 +246,7 @@ def again(table_id: str) -> Response:
     """Set the same table once more, and lead whoever asked to it."""
     token = seat_token(table_id)
     following = site().services.tables.again(table_id, token)
-    return keep_token(see(site().url("table", table_id=following.id)), following.id, token)
+    return keep_token(redirect_to(site().url("table", table_id=following.id)), following.id, token)
 
 
 @blueprint.get("/again")
@@ -247,8 +254,8 @@ def follow(table_id: str) -> Response:
     """Lead a phone to the table at which its players play once more; it keeps its seat."""
     table = site().services.tables.get(table_id)
     if not table.again:
-        return see(site().url("table", table_id=table_id))
-    response = see(site().url("table", table_id=table.again))
+        return redirect_to(site().url("table", table_id=table_id))
+    response = redirect_to(site().url("table", table_id=table.again))
     token = seat_token(table_id)
     return keep_token(response, table.again, token) if site().services.seats.held(table.again, token) else response
 
@@ -310,19 +317,21 @@ def picks(table_id: str) -> Response:
     whose = due.seat or seat if seat == CHANCE and due else seat
     own = here.audience(table, "phone").seats
     audience = Audience(language(), "phone", (seat,), stands_in="" if seat in own or seat == CHANCE else seat)
-    form = here.painter.forms(table, audience)
+    form = here.renderer.forms(table, audience)
     html = [
-        _foreseen(filled(form(choice.to_json(), picked=path), table.version, new_request), table, seat, choice)
+        _foreseen(
+            fill_placeholders(form(choice.to_json(), picked=path), table.version, new_request), table, seat, choice
+        )
         for choice in choices
     ]
-    if scripted():
+    if wants_json():
         return jsonify(title=here.words(table)("picks.title"), choices=html)
     return here.page(
         "picks.html",
         table=table,
         gt=here.words(table),
         seat=whose,
-        forms=[Markup(each) for each in html],  # noqa: S704  # painted by a template that escapes
+        forms=[Markup(each) for each in html],  # noqa: S704  # from a template that escapes
     )
 
 
@@ -334,7 +343,7 @@ def _foreseen(html: str, table: Table, seat: Seat, choice: Choice) -> str:
     if not words:
         return html
     made = Markup('<div class="foreseen">{}<p>{}</p></div>')
-    return made.format(Markup(html), words)  # noqa: S704  # painted by a template that escapes
+    return made.format(Markup(html), words)  # noqa: S704  # from a template that escapes
 
 
 @blueprint.get("/preview")
@@ -353,7 +362,7 @@ def preview(table_id: str) -> Response:
 
 
 def _read_move(text: str) -> Move:
-    """Read a move as a field holds it; raises `ServiceError` ``bad_move`` where it is none, or has no name."""
+    """Read a move as a field holds it; raises `ServiceError` ``bad_move`` if it is none, or has no name."""
     try:
         move = Move.from_json(json.loads(text))
     except (ValueError, RecursionError):
@@ -378,9 +387,9 @@ def refusal_words(table: Table, refusal: Refusal) -> str:
 
 
 def _done(table_id: str) -> Response:
-    if scripted():
+    if wants_json():
         return jsonify(ok=True, **_news(table_id))
-    return see(_back(table_id))
+    return redirect_to(_back(table_id))
 
 
 def _notice(table: Table, kind: str, words: str) -> Response:
@@ -393,7 +402,7 @@ def _news(table_id: str) -> dict[str, Any]:
     table = here.services.tables.get(table_id)
     layout = "screen" if request.form.get("as") == "screen" else "phone"
     stand_in = request.form.get("for", "")[:24]
-    return here.picture(table, here.audience(table, layout, stand_in)).news(request.form.get("seen", ""))
+    return here.rendered(table, here.audience(table, layout, stand_in)).news(request.form.get("seen", ""))
 
 
 def _chairs(table_id: str) -> Sequence[Chair]:

@@ -1,4 +1,4 @@
-"""The temples' pages: their health, what they counted, which table they serve, and requests to them."""
+"""The temples' pages: their health, their counts, which table they serve, and requests to them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 from flask import Blueprint, Response, jsonify, request
 
-from companion.adapters.news import Picture
+from companion.adapters.news import RenderedPage
 from companion.model.table import ServiceError
 from companion.model.temples import Temple
-from companion.web.site import CONFLICT, FORBIDDEN, language, request_id, scripted, see, site, whole_number
+from companion.web.site import CONFLICT, FORBIDDEN, language, redirect_to, request_id, site, wants_json, whole_number
 from templo import contract
 
 blueprint = Blueprint("temples", __name__)
@@ -45,15 +45,15 @@ def temple(name: str) -> Response:
     """Show one temple."""
     here = site()
     sent = here.services.temples.get(name).request
-    picture = _picture(name)
+    rendered = _rendered(name)
     return here.page(
         "temple.html",
         name=name,
-        picture=picture,
+        rendered=rendered,
         notice="",
         waits=sent is not None and sent.pending,
         stream_url=here.url("temple_stream", name=name),
-        region=here.temple_region(picture),
+        region=here.temple_region(rendered),
     )
 
 
@@ -108,9 +108,9 @@ def _asked(name: str) -> Response:
 
 def done(name: str) -> Response:
     """Answer that a temple's page has changed, and how."""
-    if scripted():
+    if wants_json():
         return jsonify(ok=True, **_news(name))
-    return see(site().url("temple", name=name))
+    return redirect_to(site().url("temple", name=name))
 
 
 def refused(name: str, error: ServiceError, status: int) -> Response:
@@ -122,8 +122,8 @@ def refused(name: str, error: ServiceError, status: int) -> Response:
 
 def _news(name: str) -> dict[str, object]:
     """Return what the page that posted has not seen yet, so that it need not wait for its stream."""
-    return _picture(name).news(request.form.get("seen", ""))
+    return _rendered(name).news(request.form.get("seen", ""))
 
 
-def _picture(name: str) -> Picture:
-    return site().temple_picture(site().services.temples.get(name), language())
+def _rendered(name: str) -> RenderedPage:
+    return site().rendered_temple(site().services.temples.get(name), language())

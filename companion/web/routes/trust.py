@@ -1,4 +1,4 @@
-"""The page that leads a phone to these pages over TLS, and the authority that it must trust for that."""
+"""The page that helps a phone to trust this machine's authority and to open these pages over TLS."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def worker() -> Response:
 
 
 def _authority() -> bytes:
-    """Return the authority's certificate as DER, or nothing where there is none."""
+    """Return the authority's certificate as DER, or nothing if there is none."""
     file = site().config.authority
     if file:
         with suppress(OSError, ValueError):

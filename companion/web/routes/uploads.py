@@ -1,8 +1,6 @@
-"""What a form sets of a game's options, texts among them: a file, an earlier upload, or another table's text.
+"""Reads a game's options from a form, texts among them: a new file, an earlier upload, or another table's text.
 
-What a table has is the text that it was set with, or the one that an aid's table has made.
-
-It opens no table.
+A table's text is the one that it was opened with, or the one that a tool's table has made.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ class Brought:
 def earlier(game: Game[Any], tables: Sequence[Table], wanted: Mapping[str, str]) -> dict[str, list[Table]]:
     """Return for each option that takes a text the tables that brought one, each text once, under its last table.
 
-    `tables` are the newest first. The table of an aid that makes such a text is offered where `wanted` names it.
+    `tables` are the newest first. The table of a tool that makes such a text is offered where `wanted` names it.
     """
     found: dict[str, list[Table]] = {}
     for option in (each for each in game.options if each.reader):
@@ -68,8 +66,8 @@ def brought(
 ) -> Brought:
     """Return the texts that a form brings; a new file counts before everything else.
 
-    Raises `ServiceError` ``no_file`` where the form wants a text of its own and brings none, ``bad_option`` for what
-    is none of the option's values.
+    Raises `ServiceError` ``no_file`` if the form wants a text of its own and brings none, ``bad_option`` for what is
+    none of the option's values.
     """
     texts: dict[str, str] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
@@ -126,7 +124,7 @@ def _data(
 
 
 def _text_of(table: Table, game: Game[Any], option: Option) -> str | None:
-    """Return the text that a table has for an option of a game or of an aid, or none."""
+    """Return the text that a table has for an option of a game or of a tool, or None."""
     if _makes(table, game, option):
         return table.game.written(table.state)
     text = table.options.get(option.key)
@@ -134,11 +132,11 @@ def _text_of(table: Table, game: Game[Any], option: Option) -> str | None:
 
 
 def _lends(game: Game[Any]) -> bool:
-    """Return whether an option takes what a table plays with even where that is no text of its own: an aid's does."""
+    """Return whether an option takes what a table plays with even where that is no text of its own: a tool's does."""
     return registry.parts(game.name)[1] != ""
 
 
 def _makes(table: Table, game: Game[Any], option: Option) -> bool:
-    """Return whether a table is of an aid that makes a text for an option of that game."""
+    """Return whether a table is of a tool that makes a text for an option of that game."""
     same = registry.parts(table.charter.game)[0] == registry.parts(game.name)[0]
     return same and table.game.makes == option.key and table.began_at is not None

@@ -1,8 +1,8 @@
-"""Says when each open stream is to be looked after, from a few threads, however many streams there are.
+"""Schedules the open event streams on a few threads, however many streams there are.
 
-A stream is looked after when there is news for it, not more often than every `PACE` seconds, and every `HEARTBEAT`
-seconds. Streams of the same key, such as those of one table, take turns: a table that is slow to paint holds one
-thread, and the streams of the others go on.
+A stream is served when there is news for it, at most every `PACE` seconds, and every `HEARTBEAT` seconds. Streams
+with the same key, such as those of one table, are served one after another: a table that is slow to render occupies
+one thread, and the streams of other tables go on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEARTBEAT = 8.0
 """Seconds. It keeps the way open and finds out who has hung up; `live.js` waits 20 s for one."""
 
 PACE = 0.04
-"""Seconds at least between two looks of one stream: a burst is a few pictures, a single token is at once."""
+"""Seconds at least between two checks of one stream: a burst is a few pictures, a single token is at once."""
 
 AGAIN = 1.0
 """Seconds until a reader that was too slow for its last news is tried again."""
@@ -112,7 +112,7 @@ class Broadcast:
             self._took(turn, fresh, step)
 
     def _next(self) -> tuple[Turn, bool] | None:
-        """Wait for a stream that is due, and return it with whether there is news for it; none where none is open."""
+        """Wait for a stream that is due, and return it with whether there is news for it; None if none is open."""
         with self._changed:
             while self._turns:
                 pause = self._order[0][0] - time.monotonic() if self._order else None

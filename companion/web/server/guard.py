@@ -1,4 +1,4 @@
-"""Which requests are allowed at all: hosts, origins, headers, sizes and wrong codes. It knows no page and no game."""
+"""Checks whether a request is allowed at all: host, origin, headers, size, and too many wrong codes before."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header without its port: ``"[::1]:8000"`` is ``"::1"``; empty where it is none."""
+    """Return the name in a Host header without its port: ``"[::1]:8000"`` is ``"::1"``; empty if it is none."""
     try:
         return (urlsplit(f"//{host}").hostname or "").rstrip(".") if host.isprintable() else ""
     except ValueError:
@@ -100,7 +100,7 @@ def install(
                     raise Refused(413, "many_fields", most=MOST_FIELDS)
 
     @app.after_request
-    def seal(response: Response) -> Response:
+    def add_security_headers(response: Response) -> Response:
         headers = response.headers
         headers.setdefault("Content-Security-Policy", CONTENT_POLICY)
         headers["X-Content-Type-Options"] = "nosniff"

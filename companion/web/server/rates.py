@@ -1,4 +1,4 @@
-"""How often one address may post, open a table and upload a file. It knows no page and stores nothing."""
+"""Limits how often one address may post, open a table and upload a file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Meter:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, address: str | None) -> None:
-        """Count one; raises `Refused` 429, with the seconds to wait, where the allowance is used up."""
+        """Count one; raises `Refused` 429, with the seconds to wait, if the allowance is used up."""
         who, now = client(address), self._clock()
         with self._lock:
             left, then = self._left.get(who, (float(self._pace.burst), now))

@@ -32,7 +32,7 @@ PAGES = 8
 """Threads that answer requests."""
 
 FOLLOWER = "templo.follower"
-"""The key of the request's environment for who goes on with a response; there is none where the server cannot."""
+"""The key of the request's environment for who goes on with a response; there is none if the server cannot."""
 
 UNREAD = 262_144
 """Bytes that wait for a reader at most before it is sent nothing more for now."""

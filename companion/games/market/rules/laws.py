@@ -1,4 +1,4 @@
-"""The laws that every state of the market keeps, for the suite that plays it at random."""
+"""The invariants of the market, which the conformance suite checks after every random move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the market's tools share: choices a level at a time, argument by argument, and one region."""
+"""What the market's tools share: choices one argument at a time, and one region."""
 
 from __future__ import annotations
 

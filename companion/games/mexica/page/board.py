@@ -1,7 +1,6 @@
-"""The geometry of Mexica's page: where each bead of the lake and of the ring is, and how a number is written.
+"""The geometry of Mexica's page: where each bead of the lake and the ring is drawn, and Aztec numerals.
 
-Pure arithmetic in the units of one drawing, 360 wide and 344 high, written as SVG path data. It knows no rules,
-no words and no colours.
+In the units of one drawing, 360 wide and 344 high, as SVG path data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Draws the story of a game of Mexica from what everybody saw: both tallies over the turns, and who fed whom.
-
-Pure: from a spectator's views to numbers, paths and places. The words are in ``texts/``, the strokes in templates.
-"""
+"""Draws the story of a game from what everybody saw: both tallies over the turns, and who gave to which god."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names the regions of the full game and where each of them is cut."""
+"""The regions of the full game, and the function that fills each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cuts what is on the table for all to see: the calendar board, the two gods, the spaces one by one, the stores."""
+"""The regions for what is on the table: the calendar board, the two gods, the spaces, and the supplies."""
 
 from __future__ import annotations
 

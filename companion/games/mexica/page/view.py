@@ -84,7 +84,7 @@ def _battle(state: State, fought: Battle) -> dict[str, Json]:
 
 
 def _offering(state: State) -> Json:
-    """Return what the running sacrifice step may still do, or none where none runs."""
+    """Return what the running sacrifice step may still do, or none if none runs."""
     seat, step = offerings.stepping(state), state.laid.step
     if seat is None:
         return None

@@ -1,6 +1,6 @@
 """Battles: who fights whom, the dice with their bonuses, and what a loss costs (rulings M12 to M17, M39).
 
-Each part is a task on the agenda: armed, die, second thoughts, judgement. The dice themselves are `chance`'s.
+Each part is a task on the agenda: weapons, die, second thoughts, judgement. `chance` rolls the dice.
 """
 
 from __future__ import annotations

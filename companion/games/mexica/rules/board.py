@@ -1,7 +1,7 @@
-"""The calendar board with everything on it, and the tribes with all that they hold, as one frozen value.
+"""The calendar board with everything on it, and what each tribe holds, as one frozen value.
 
-It moves tokens from one owner to another and knows no turn, no die and no card's effect. Law: the tokens of spaces,
-tribes, lake, Tonantzin, reserve and those that are lost are 360 together, unless refills are unlimited.
+Law: the tokens of spaces, tribes, lake, Tonantzin, reserve and those that are lost are 360 together, unless refills
+are unlimited.
 """
 
 from __future__ import annotations

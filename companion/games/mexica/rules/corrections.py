@@ -1,4 +1,4 @@
-"""Corrections: a tally changed by two seats, one that proposes and another that confirms. Nothing is rewritten."""
+"""Corrections of a tally: one seat proposes, another confirms. The log itself is never rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The moves of a full game: what the seat that must act may do, what chance may bring, and each of them carried out.
+"""The moves of a full game: what the active seat may do, what chance may bring, and how each is carried out.
 
 A move is legal exactly when it is listed here; the table's chores, such as corrections, are listed in `legal`.
 """
@@ -130,7 +130,7 @@ def typing(state: State, picked: tuple[Arg, ...]) -> list[Choice]:
 
 
 def refused(state: State, task: Task, move: Move) -> Refusal | None:
-    """Return why a move does not carry the task out that is due, or none where it does."""
+    """Return why a move does not carry the task out that is due, or None if it does."""
     if _legal(state, task, move):
         return None
     among = move.name in {each.name for each in due(state, task)}

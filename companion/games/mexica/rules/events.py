@@ -1,6 +1,6 @@
-"""What the cards do when they are drawn or played: each effect of the closed set carried out (ruling M20).
+"""What cards do when they are drawn or played: carries out each effect of the closed set (ruling M20).
 
-An effect that needs a tribe, a week card or a card chosen puts that question on the agenda. It draws nothing itself.
+If an effect needs a tribe, a week card or another card to be chosen, it puts that question on the agenda.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def played(state: State, seat: Seat, card_id: str) -> State:
 
 
 def _reroll_held_off(state: State, seat: Seat, card_id: str) -> State | None:
-    """Return the state after a ward held a second roll of its holder's die off (ruling M50), or none."""
+    """Return the state after a ward held a second roll of its holder's die off (ruling M50), or None."""
     effect = card(state, card_id).effect
     if not isinstance(effect, Reroll) or effect.whose != "theirs":
         return None  # a tribe's card on itself is turned on nobody

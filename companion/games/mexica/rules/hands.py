@@ -1,6 +1,6 @@
-"""Cards in hands, in piles and among the discards, and the three signs that win. It plays no card.
+"""Cards in hands, in piles and among the discards, and the three signs that win.
 
-No order of a pile is ever stored: what may be drawn is whatever nobody has seen, each card as likely as another.
+The order of a pile is never stored: the next card is any that nobody has seen, each equally likely.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def any_left(state: State, pile: Pile) -> bool:
 
 
 def replenished(state: State, pile: Pile) -> State | None:
-    """Return the state with the discards shuffled back into a pile that has run out (M17), or none where none are."""
+    """Return the state with the discards shuffled back into a pile that has run out (M17), or None if none are."""
     board = state.laid
     if state.rules.reshuffle == "off" or not any_of(board.discards, pile):
         return None

@@ -1,6 +1,6 @@
 """Arriving on a space: collecting, tribute, week cards, the refill, and the Day card of a fresh space.
 
-The order of a landing's parts is here too, as the table's turn order has it (ruling M5). It rolls no die.
+The parts of a landing come in the order of the table's option (ruling M5).
 """
 
 from __future__ import annotations

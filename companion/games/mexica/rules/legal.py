@@ -1,4 +1,4 @@
-"""What a seat may do now: the exact list of legal moves, and the same moves a level at a time. It plays none."""
+"""The legal moves of a seat, sorted, and the same moves one level at a time."""
 
 from __future__ import annotations
 

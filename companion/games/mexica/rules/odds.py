@@ -1,4 +1,4 @@
-"""What a tribe may hope for: where a sign stands, and how likely tokens find it in its pile. It decides nothing."""
+"""A tribe's prospects: where a sign is, and how likely tokens find it in its pile."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The sacrifice step of the full game: what tokens to the temple and to Tonantzin earn (rulings M1 to M4, M36, M37).
-
-It takes tokens from hands and puts cards on the agenda; who may act, and when, is the course's.
-"""
+"""The sacrifice step of the full game: what tokens for the temple and Tonantzin earn (rulings M1 to M4, M36, M37)."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ PILE_OF: dict[God, str] = {HUITZILOPOCHTLI: "war", "tlaloc": "rain"}
 
 
 def stepping(state: State) -> Seat | None:
-    """Return the tribe whose sacrifice step runs, cards that it has just earned still to be drawn; or none."""
+    """Return the tribe whose sacrifice step runs, cards that it has just earned still to be drawn; or None."""
     if state.board is None or state.over:
         return None
     for task in state.board.agenda:

@@ -1,4 +1,4 @@
-"""What a table may choose about Mexica: the options with their rulings, the presets, the seats. It plays nothing."""
+"""The options of Mexica with their rulings, its presets and its seats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gave how much to which god, and in what order it fell into the lake. It knows no turns and no apocalypse."""
+"""The tallies: who gave how much to which god, and the order of the tokens in the lake."""
 
 from __future__ import annotations
 

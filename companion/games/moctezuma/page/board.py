@@ -1,7 +1,4 @@
-"""The geometry of the board's picture: where each place is. Pure; it knows no rules, no words and no colours.
-
-In the units of one drawing, 360 wide and `HEIGHT` high.
-"""
+"""The geometry of the board's picture, in the units of one drawing, 360 wide and `HEIGHT` high."""
 
 from __future__ import annotations
 
@@ -44,14 +41,14 @@ def spots(layout: str) -> tuple[Spot, ...]:
         temples = [Spot(middle_x + x * _STEP_X, middle_y + y * _STEP_Y) for y, columns in rows for x in columns]
     else:
         turns = [2 * pi * n / (PLACES - 1) - pi / 2 for n in range(PLACES - 1)]
-        temples = [Spot(middle_x + 136 * cos(turn), middle_y + 128 * sin(turn)) for turn in turns]
+        temples = [Spot(middle_x + 136 * cos(turn), middle_y + 132 * sin(turn)) for turn in turns]
     return (Spot(middle_x, middle_y), *temples)
 
 
 @cache
 def tile(layout: str) -> str:
     """Return the outline of a tile about the middle of its place, as points of a polygon."""
-    size = TILE if layout == HEX else 33.0
+    size = TILE if layout == HEX else 36.5
     corners = [(size * sin(pi * n / 3), size * cos(pi * n / 3)) for n in range(6)]
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
 

@@ -1,4 +1,4 @@
-"""What one seat knows of a game, and the other games that it may believe in: those that look the same to it."""
+"""What one seat knows of a game, and the states that look the same to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws that every state of Moctezuma's Revenge keeps, for the suite that plays it at random."""
+"""The invariants of Moctezuma's Revenge, which the conformance suite checks after every random move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The legal moves of a seat, exactly and in order, and the same ones level by level for the page."""
+"""The legal moves of a seat, sorted, and the same moves one level at a time."""
 
 from __future__ import annotations
 

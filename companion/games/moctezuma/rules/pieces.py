@@ -1,4 +1,4 @@
-"""What is in the box: kings, chits, name cards, treasure, and how many of each. It knows no turn and no seat."""
+"""What is in the box: kings, chits, name cards, treasure, and how many of each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The whole state of a game of Moctezuma's Revenge as one frozen value: what somebody has seen, and no more.
+"""The whole state of a game of Moctezuma's Revenge as one frozen value.
 
-A chit's face and a temple's name are drawn when somebody first sees them; until then they are nowhere. It holds
-what is so, and no rule of what may follow.
+A chit's face and a temple's name are drawn when somebody first sees them; until then they are not in the state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The final scorer: chits, names and everybody's treasure are tapped in; it counts, says why, and breaks ties."""
+"""The final scorer: chits, names and everybody's treasure are tapped in; it counts, explains, and breaks ties."""
 
 from __future__ import annotations
 

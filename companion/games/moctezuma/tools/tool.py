@@ -1,4 +1,4 @@
-"""What the four tools share: one seat, taps that are all listed, a notation of words. It knows none of them."""
+"""What the four tools share: one seat, moves that are all listed, and a notation of words."""
 
 from __future__ import annotations
 

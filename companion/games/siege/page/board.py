@@ -1,4 +1,4 @@
-"""Where things stand on a drawn map: hexes as paths, walls along their sides, the middle of each hex. No rules.
+"""The geometry of the map: hexes as paths, walls along their sides, and the middle of each hex.
 
 A hex is 20 wide and stands on its point; the drawing's unit is a twentieth of it.
 """

@@ -1,7 +1,4 @@
-"""Cuts a view of the siege into the regions of its page, each with all that its template draws and nothing more.
-
-Pure. It knows what stands where and which tap makes which move; the words are in ``texts/``, the places in `board`.
-"""
+"""Divides a view of the siege into the regions of its page, each with exactly what its template draws."""
 
 from __future__ import annotations
 

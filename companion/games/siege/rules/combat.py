@@ -1,6 +1,6 @@
-"""What an attack brings: defeat, destruction or rout, retreats, panic, fire, the victor's step. It rolls no die.
+"""The consequences of an attack: defeat, destruction or rout, retreats, panic, fire, the victor's step.
 
-Each function answers one die or one decision with the next state; what follows from it is put on the agenda.
+Each function applies one die or one decision and returns the next state; what follows is put on the agenda.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def retreated(state: State, unit: int, tries: int, burn: int, to: int) -> State:
 
 
 def contact(state: State, unit: int) -> int | None:
-    """Return the hex of an enemy beside a unit, of several the one with the lowest number, or none."""
+    """Return the hex of an enemy beside a unit, of several the one with the lowest number, or None."""
     foes = state.field.grid.around[state.at[unit]] & threat(state, 1 - state.roster.side[unit])
     return min(bits(foes), key=lambda h: state.at.index(h)) if foes else None
 
@@ -142,7 +142,7 @@ def destroyed(state: State, unit: int) -> State:
 
 
 def captured(state: State, units: tuple[int, ...]) -> State | None:
-    """Return the end of the siege where a leader is among the units that were lost (ruling S4), or none."""
+    """Return the end of the siege where a leader is among the units that were lost (ruling S4), or None."""
     for side in (0, 1):
         if state.roster.leader[side] in units:
             return replace(state, agenda=(), outcome=Outcome("captured", SIDES[1 - side]))

@@ -1,4 +1,4 @@
-"""The laws that every state of a siege keeps, for the suite that plays it at random."""
+"""The invariants of the siege, which the conformance suite checks after every random move."""
 
 from __future__ import annotations
 

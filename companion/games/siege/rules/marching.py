@@ -1,6 +1,6 @@
-"""Where units can go: the hexes in reach with what they cost, walls, boats and boarding, and who may not come near.
+"""Where units can go: the hexes within reach and their cost, walls, boats and boarding, and who may not come near.
 
-Each answer follows from a map and sets of hexes alone, so that it is remembered.
+Each answer depends only on a map and sets of hexes, so it is cached.
 """
 
 from __future__ import annotations

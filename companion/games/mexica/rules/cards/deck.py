@@ -354,7 +354,7 @@ _BOOSTS: Mapping[Pile, tuple[str, ...]] = {
 
 
 def may_do(pile: Pile, effect: Effect) -> EffectError | None:
-    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or none where it has one."""
+    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or None if it has one."""
     if not isinstance(effect, _KINDS[pile]):
         return EffectError("pile", effect=name_of(effect), pile=pile)
     if pile == "day":
@@ -394,7 +394,7 @@ def _as_sign(card: Card, sign: SignName | None) -> Card:
 
 
 def _no_words(said: object) -> EffectError | None:
-    """Return what is wrong with the words on a card, or none."""
+    """Return what is wrong with the words on a card, or None."""
     if not isinstance(said, dict) or not said or not said.keys() <= LONGEST.keys():
         return EffectError("words", found=shown(said))
     for part, text in said.items():

@@ -1,7 +1,7 @@
 """What a card may do: the small closed set of effects, each a frozen value within its ranges.
 
-It knows no card by name, moves no token and holds no words. Rows are those of the author's list of effects: 33 for
-the Day cards, six standing bonuses for the Week cards (ruling M20).
+Rows are those of the author's list of effects: 33 for the Day cards, six standing bonuses for the Week cards (ruling
+M20).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When a card may be played from a hand: at a landing, in a battle or in the card step. It plays none."""
+"""When a card may be played from a hand: at a landing, in a battle or in the card step."""
 
 from __future__ import annotations
 

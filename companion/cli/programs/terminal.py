@@ -1,4 +1,4 @@
-"""What a launch prints, and the terminal that it must restore."""
+"""What `launch` prints, and how it restores the terminal at the end."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Terminal:
             os.close(nowhere)
 
     def code(self, text: str) -> list[str]:
-        """Return a QR code in half blocks, or nothing where it cannot be drawn or does not fit."""
+        """Return a QR code in half blocks, or nothing if it cannot be drawn or does not fit."""
         if not self.pictures:
             return []
         rows = [

@@ -1,6 +1,6 @@
-"""`templo-companion held list|count|dismiss`: decide about tokens held apart while the companion is stopped.
+"""`templo-companion held list|count|dismiss`: decides about tokens held apart while the companion is stopped.
 
-While it runs its pages are the place: they know who sits at the table. Both ways enter the same table's log.
+While it runs, people decide on its pages, which know who sits at the table. Both write to the same table's log.
 """
 
 from __future__ import annotations

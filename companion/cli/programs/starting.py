@@ -1,4 +1,4 @@
-"""Starts programs: each is waited for until it answers, and named with the end of its log if it does not."""
+"""Starts programs one after another: waits until each is ready, and reports the end of its log if it is not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from companion.cli.broker import HOST
-from companion.cli.children import Child, Program, Signals
+from companion.cli.programs.broker import HOST
+from companion.cli.programs.children import Child, Program, Signals
 
 PATIENCE = 60.0
 """Seconds until a program must answer: a Pi 3 with a slow card takes a dozen to import them all."""
@@ -34,7 +34,7 @@ def hold(path: Path, taken: str) -> IO[str]:
     """Return a folder's lock file, by which the folder is held until that is closed.
 
     Who held it before may remove the file just after it was opened here: then a new one is made and held. Raises
-    `LaunchError` of `taken` where another holds it, `OSError` where it cannot be written.
+    `LaunchError` of `taken` if another holds it, `OSError` if it cannot be written.
     """
     while True:
         lock = path.open("a")
@@ -51,7 +51,7 @@ def hold(path: Path, taken: str) -> IO[str]:
 
 
 def started(program: Program, signals: Signals) -> Child:
-    """Start a program; raises `Stopped` where somebody has asked to end."""
+    """Start a program; raises `Stopped` if somebody has asked to end."""
     if signals.asked_to_end:
         raise Stopped
     return Child(program)
@@ -64,9 +64,9 @@ def wait_until(
     check: Callable[[], None],
     patience_s: float = PATIENCE,
 ) -> None:
-    """Wait until a program answers; `check` is called meanwhile, and raises where it cannot any more.
+    """Wait until a program answers; `check` is called meanwhile, and raises if it cannot any more.
 
-    Raises what `check` raises, `Stopped`, or `LaunchError` where it takes longer than `patience_s`.
+    Raises what `check` raises, `Stopped`, or `LaunchError` if it takes longer than `patience_s`.
     """
     deadline = time.monotonic() + patience_s
     while not answers():

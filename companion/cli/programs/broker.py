@@ -1,7 +1,7 @@
-"""The bundled broker: writes nats-server's configuration and names its command. It starts nothing.
+"""The bundled broker: writes the configuration of nats-server and returns the command that starts it.
 
-Its MQTT listener is on loopback and asks for a name and a password made for one run. It is not the store: a
-token rests in the controller's ledger until the companion has it, so nothing here needs to outlive a run.
+Its MQTT listener is on loopback and requires a name and a password made for one run. It need not store anything
+beyond that run, because the controller's ledger holds every token until the companion has it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Broker:
 
 
 def bundled_program() -> Path | None:
-    """Return the nats-server that pip put beside this Python, or none."""
+    """Return the nats-server that pip put beside this Python, or None."""
     program = Path(sysconfig.get_path("scripts")) / "nats-server"
     return program if program.is_file() else None
 

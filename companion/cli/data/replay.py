@@ -1,7 +1,4 @@
-"""Replays an exported table on a terminal, entry by entry, and shows where a broken one fails.
-
-It opens no store and changes nothing: what it knows of the table is what the file says.
-"""
+"""Replays an exported table on a terminal, entry by entry, and shows at which entry a broken one fails."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""`templo-companion forget list|table|person`: remove a table or a person's name while the companion is stopped.
+"""`templo-companion forget list|table|person`: removes a table or a person's name while the companion is stopped.
 
-It is a command and no page: there are no accounts, so a page could not know whose name or table somebody removes.
+It is a command and not a page because there are no accounts: a page could not know whose name or table somebody
+removes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Checks files for a game's option, such as decks and maps, and prints what they contain.
 
-It knows games by what they declare: every option with a reader gives a command under its own key,
-``templo-companion deck check mine.toml``. It opens no table.
+Every option that reads a file becomes a command under its own key: ``templo-companion deck check mine.toml``.
 """
 
 from __future__ import annotations
