@@ -56,7 +56,7 @@ def lengths(turns: Sequence[int], units: tuple[str, str], label: str) -> str:
     axes = figure.subplots()
     least, most = min(turns, default=0), max(turns, default=0)
     axes.hist(turns, bins=40 if most - least > 40 else [n - 0.5 for n in range(least, most + 2)], color=BLUE)
-    axes.set(xlabel=units[0], ylabel=units[1], xlim=(least - 2, most + 2))
+    axes.set(xlabel=units[0], ylabel=units[1], xlim=(max(0, least - 2), most + 2))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
     return _svg(figure, label)

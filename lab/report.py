@@ -38,6 +38,8 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
     """
     setup, summary, say = findings.setup, findings.summary, _words(language)
     called = names.of(game_of(setup), language)
+    seat = findings.counted
+    judged = say("%(seat)s won") % {"seat": called(f"seat.{seat}", seat)} if seat else say("games with a winner")
     pace = pace or game_of(setup).playtest.paces.get(setup.preset, PACE_S)
     played = {**findings.strengths, **({"usual": findings.usual} if findings.usual else {})}
     quartiles = [round(each) for each in _quartiles(summary.turns)]
@@ -49,7 +51,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
             say("% of all games won"),
             say("Wins by seat"),
         ),
-        "options": _drawn(findings.options, say("games with a winner, difference in %")),
+        "options": _drawn(findings.options, f"{judged}, {say('difference in %')}"),
         "habits": _drawn(findings.habits, say("wins of who has the habit, difference in %")),
     }
     heat = game_of(setup).playtest.heat(options_of(setup))
@@ -83,6 +85,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
             hottest=sorted(summary.places.items(), key=lambda each: -each[1])[:5],
             last_moves={each.seed: _last_moves(setup, each) for each in summary.still[:REPLAYED]},
             options=_sorted(findings.options),
+            judged=judged,
             cards=_sorted(findings.cards),
             habits=_sorted(findings.habits),
             charts={name: Markup(svg) for name, svg in drawn.items()},  # noqa: S704  # drawn here, from figures

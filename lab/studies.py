@@ -42,7 +42,8 @@ class Sizes:
 class Change:
     """One thing changed, in pairs of games: what it did to their length, and to how often they were won.
 
-    The wins are those of whoever the change is for; of an option, anybody's.
+    The wins are those of whoever the change is for; of an option, anybody's, or where somebody always wins, those of
+    the first seat.
     `p` is the smaller of both after the correction for all changes that were tried beside it.
     """
 
@@ -90,6 +91,8 @@ class Findings:
     first: int
     summary: Summary
     options: Sequence[Change] = ()
+    counted: Seat = ""
+    """Whose wins the options were judged by, nobody's where by anybody's."""
     cards: Sequence[Change] = ()
     habits: Sequence[Change] = ()
     strengths: Mapping[str, Summary] = field(default_factory=dict)
@@ -117,6 +120,7 @@ def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0, beside: bool
         first,
         summary(setup, base),
         flipped(setup, base[: sizes.options], play),
+        counted(setup, base[: sizes.options]),
         blanked(setup, base[: sizes.cards], play),
         probed(setup, base[: sizes.habits], play),
         strengths,
@@ -157,7 +161,9 @@ def flipped(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
                     setups[f"{option.key} = {value}"] = replace(setup, chosen={**setup.chosen, option.key: value})
     found = play([Job(name, each, _seeds(base)) for name, each in setups.items()])
     return _corrected(
-        changed(compared(base, part), name=name) for name, part in zip(setups, found, strict=True) if part
+        changed(compared(base, part, counted(setup, base)), name=name)
+        for name, part in zip(setups, found, strict=True)
+        if part
     )
 
 
@@ -214,10 +220,18 @@ def probed(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
     return _corrected(changes)
 
 
-def compared(one: Sequence[Record], other: Sequence[Record]) -> Change:
-    """Return what a second setup does beside a first one, from their games with the same seeds."""
+def counted(setup: Setup, base: Sequence[Record]) -> Seat:
+    """Return whose wins tell what an option does: the first seat's where somebody always wins, else anybody's."""
+    return game_of(setup).seatings[setup.seats][0] if all(each.winners for each in base) else ""
+
+
+def compared(one: Sequence[Record], other: Sequence[Record], seat: Seat = "") -> Change:
+    """Return what a second setup does beside a first one, from their games with the same seeds.
+
+    The wins are those of a seat, or with none anybody's.
+    """
     before = one[: len(other)]
-    length, wins = _length(before, other), _won(before, other)
+    length, wins = _length(before, other), _won(before, other, seat)
     return Change("", length, wins, min(1.0, 2 * min(length.p, wins.p)), _still(other))
 
 
@@ -240,8 +254,9 @@ def _length(before: Sequence[Record], after: Sequence[Record]) -> Effect:
     return figures.effect([each.turns for each in before], [each.turns for each in after])
 
 
-def _won(before: Sequence[Record], after: Sequence[Record]) -> Effect:
-    return figures.effect([bool(each.winners) for each in before], [bool(each.winners) for each in after])
+def _won(before: Sequence[Record], after: Sequence[Record], seat: Seat) -> Effect:
+    won = [[seat in each.winners if seat else bool(each.winners) for each in games] for games in (before, after)]
+    return figures.effect(*won)
 
 
 def _still(records: Sequence[Record]) -> int:

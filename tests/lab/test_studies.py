@@ -35,6 +35,13 @@ def test_an_option_that_does_nothing_is_left_grey() -> None:
     assert paint.wins.difference == paint.length.difference == 0
 
 
+def test_an_option_is_judged_by_the_first_seat_where_somebody_always_wins() -> None:
+    findings = studies.study(coin(), Sizes(200, 200, 0, 0, 0), play)
+    assert findings.counted == "heads"
+    assert found("tenths = 3", findings.options).wins.difference < -0.2
+    assert "heads won, difference in %" in report.written(findings)
+
+
 def test_a_card_is_worth_what_it_adds_for_who_drew_it() -> None:
     (card,) = studies.study(coin(), SIZES, play).cards
     assert (card.name, card.certain, card.verdict) == ("lucky", True, "better")
