@@ -59,7 +59,7 @@ def test_a_table_that_is_opened_again_fetches_only_its_page_and_its_stream(
     asked: list[str] = []
     companion.home.app.before_request(lambda: asked.append(request.path))
     table = companion.table()
-    phone = device(font="narrow")
+    phone = device(font="narrow", fresh=True)
     phone.watch(companion, table)
     expect(phone.page.locator("#live")).to_have_attribute("data-version", re.compile(r"\d"))
     phone.page.wait_for_load_state("load")

@@ -1,4 +1,4 @@
-"""Games without seeing the page: a turn by keys alone, the next as a screen reader does it, against the app."""
+"""Whole games without seeing the page: a turn by keys alone, the next as a screen reader does it, against the app."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Play:
     first: Sequence[str] = ()
     spoken: Sequence[str] = ()
     """What must be spoken once at least, beside the turns and the end."""
-    turns: int = 4
+    turns: int = STEPS
     """One's own turns that are played on the page; what is left of the game is played past it."""
 
     def choose(self, controls: Sequence[Control], last: str, random: Random) -> Control:
@@ -63,9 +63,10 @@ PLAYS = {
         {"apocalypse_tokens": 13},
         ("gives 7 tokens to Tlaloc", "^End my turn"),
         ("War 0, rain 7", "The countdown: 12 of 13"),
-        turns=STEPS,
     ),
-    "mexica": Play("mexica", "evening", {"apocalypse_tokens": 13}, ("gives 7 tokens",), ("War ", "The countdown: ")),
+    "mexica": Play(
+        "mexica", "evening", {"apocalypse_tokens": 13}, ("gives 7 tokens",), ("War ", "The countdown: "), turns=6
+    ),
     "market": Play("market", "short", {}, ("^Close the deal", "^Pass"), ("Draw 4 tokens out of the bag.",)),
     "moctezuma": Play("moctezuma", "swift", {}, ("^Draw who begins", "^Keep card", "^Look at chit", "^Turn over")),
     "siege": Play(
