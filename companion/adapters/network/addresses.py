@@ -20,7 +20,7 @@ RESOLVER = Path("/etc/resolv.conf")
 ALIAS = "templo.local"
 """The name that every installed temple announces besides its own; the first one in a network gets it."""
 
-ANNOUNCER = Path("/run/avahi-daemon/socket")
+ANNOUNCER = Path("/run/avahi-daemon/pid")
 """There while avahi announces this machine's own name."""
 
 ANNOUNCED = f"announced as {ALIAS}"

@@ -78,6 +78,16 @@ def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
             tuple(({"temple": each.name}, int(each.alive and each.reachable)) for each in temples),
         ),
         Metric(
+            "templo_temple_trouble",
+            "gauge",
+            "1 for what keeps a connected temple from recording tokens.",
+            tuple(
+                ({"temple": each.name, "code": each.status.trouble}, 1)
+                for each in temples
+                if each.alive and each.reachable and each.status and each.status.trouble
+            ),
+        ),
+        Metric(
             "templo_temple_stored",
             "gauge",
             "Whether this companion, of all that share the store, stores a temple's tokens.",
