@@ -55,7 +55,7 @@ from controller.core.messages import (
     Stop,
 )
 from controller.core.pipeline import Pipeline
-from controller.core.ports import BackendContext, BeamsError, Capabilities, Clock, LedgerTrouble
+from controller.core.ports import BackendContext, BeamsError, Capabilities, Host, LedgerTrouble
 from controller.core.publisher import Identity, client_id
 from controller.core.settings import Settings
 from controller.core.slots import Slots
@@ -212,8 +212,7 @@ class _Daemon:
             slots=Slots(self._beams, levels, calibration.limits),
             access=access,
             link=self._link,
-            clock=Clock(time.monotonic_ns, lambda: datetime.now(UTC)),
-            new_id=lambda: secrets.token_hex(16),
+            host=Host(time.monotonic_ns, lambda: datetime.now(UTC), lambda: secrets.token_hex(16)),
             calibration=calibration,
             items=items,
             lights=self._lights,

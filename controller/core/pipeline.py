@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import queue
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 
@@ -50,7 +50,7 @@ from controller.core.messages import (
 )
 from controller.core.name_watch import NameWatch
 from controller.core.outbox import Outbox, PendingToken
-from controller.core.ports import Clock, Ledger, Lights, Link, UnnumberedToken
+from controller.core.ports import Host, Ledger, Lights, Link, UnnumberedToken
 from controller.core.publisher import Identity, Publisher, client_id
 from controller.core.requests import Requests
 from controller.core.send_window import AckVerdict
@@ -82,8 +82,7 @@ class Pipeline:
         slots: Slots,
         access: LedgerAccess,
         link: Link,
-        clock: Clock,
-        new_id: Callable[[], str],
+        host: Host,
         calibration: Calibration,
         items: queue.SimpleQueue[PipelineMessage],
         lights: Lights | None = None,
@@ -94,8 +93,7 @@ class Pipeline:
         self._slots = slots
         self._access = access
         self._link = link
-        self._clock = clock
-        self._new_id = new_id
+        self._host = host
         self._calibration = calibration
         self._lights = lights or Lights()
         for god, beam in slots.beams().items():
@@ -116,7 +114,7 @@ class Pipeline:
         )
         """What the temple reports of itself; to be used from the pipeline's thread."""
         self._requests = Requests(
-            self.reporter, slots, calibration, access, self._publisher, clock, link, self._drop, self._handle
+            self.reporter, slots, calibration, access, self._publisher, host, link, self._drop, self._handle
         )
 
     @property
@@ -161,7 +159,7 @@ class Pipeline:
             self._name.deadline(),
         )
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
-        return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
+        return None if soonest is None else max(0, soonest - self._host.monotonic_ns()) / SECOND
 
     def _next(self) -> list[PipelineMessage]:
         """Wait for messages until something is due; after a standstill, also for late edges.
@@ -171,9 +169,9 @@ class Pipeline:
         patience = self.patience()
         # An idle temple lives too: it beats, at the latest when this is over.
         wait_s = IDLE_S if patience is None else min(IDLE_S, patience)
-        due_ns = self._clock.monotonic_ns() + round(wait_s * SECOND)
+        due_ns = self._host.monotonic_ns() + round(wait_s * SECOND)
         items = self._waited(wait_s)
-        if (over_ns := self._clock.monotonic_ns() - due_ns) > STANDSTILL_NS:
+        if (over_ns := self._host.monotonic_ns() - due_ns) > STANDSTILL_NS:
             for _ in range(_ROUNDS):
                 if not (more := self._waited(min(over_ns / SECOND, _STRAGGLERS_S))):
                     break
@@ -184,7 +182,7 @@ class Pipeline:
         items: list[PipelineMessage] = []
         with suppress(queue.Empty):
             items.append(self.queue.get(timeout=wait_s))
-        self._drained_ns = self._clock.monotonic_ns()
+        self._drained_ns = self._host.monotonic_ns()
         while len(items) < _BATCH and not self.queue.empty():
             items.append(self.queue.get_nowait())
         return items
@@ -195,7 +193,7 @@ class Pipeline:
                 self._handle(self._slots.take(item))
             case BoardHello():
                 if self._access.ledger is not None:  # else the board has to ask again
-                    with self._access.attempt(self._clock.monotonic_ns()):
+                    with self._access.attempt(self._host.monotonic_ns()):
                         self._board.meet(item, self._access.ledger.boards())
             case BoardToken():
                 self._take_from_board(item)
@@ -204,7 +202,7 @@ class Pipeline:
             case MessageReceived(message):
                 self._take_message(message)
             case BrokerConnected():
-                self._name.connected(self._clock.monotonic_ns())
+                self._name.connected(self._host.monotonic_ns())
                 self._publisher.connected()
                 self._findings_publisher.connected()
             case StatusGarbled():
@@ -224,7 +222,7 @@ class Pipeline:
         If `drained_ns`, the time when the queue was last emptied, is given, the counters advance only to it: an edge
         that came since may end a spell that would otherwise become a jam.
         """
-        now_ns = self._clock.monotonic_ns()
+        now_ns = self._host.monotonic_ns()
         self._handle(self._slots.advance(now_ns if drained_ns is None else drained_ns))
         for god in self._slots.in_order():
             if not self._outbox.drafted(god) and (certain := self.counters[god].certain()) is not None:
@@ -238,7 +236,7 @@ class Pipeline:
 
     def _close(self) -> None:
         """Count and record what has just fallen, and close."""
-        now_ns = self._clock.monotonic_ns()
+        now_ns = self._host.monotonic_ns()
         self._handle(self._slots.advance(now_ns + self._slots.limits.min_clear + JAM_PATIENCE, closing=True))
         self._outbox.settle_all()  # the end of a beam that is dark again will not come any more
         self._record(now_ns)
@@ -254,7 +252,7 @@ class Pipeline:
         """Handle the counters' events."""
         for god, events in found:
             for event in events:
-                self._slots.note(god, event, self._clock.monotonic_ns())
+                self._slots.note(god, event, self._host.monotonic_ns())
                 self._handle_event(god, event)
                 self._calibration.take(god, event)
 
@@ -277,7 +275,7 @@ class Pipeline:
     def _take_from_board(self, fell: BoardToken) -> None:
         if (counted := self._board.take(fell)) is None:
             return
-        self._slots.note(fell.god, counted, self._clock.monotonic_ns())
+        self._slots.note(fell.god, counted, self._host.monotonic_ns())
         pending = self._pending(fell.god, counted, self._flags_of(fell.god), token_id(fell.board, fell.mark.seq))
         pending.fell_ns, pending.place = fell.fell_ns, (fell.board, fell.mark)
         self._outbox.add(pending)
@@ -290,12 +288,12 @@ class Pipeline:
         self, god: God, counted: Detection, flags: frozenset[Flag], token: str | None = None, wished: bool = False
     ) -> PendingToken:
         """Return a pending token for a detection, with an id of its own."""
-        at = self._clock.utc() - timedelta(microseconds=(self._clock.monotonic_ns() - counted.start_ns) // 1000)
-        fallen = UnnumberedToken(token or self._new_id(), god, at, counted.width_ns, counted.flags | flags)
+        at = self._host.utc() - timedelta(microseconds=(self._host.monotonic_ns() - counted.start_ns) // 1000)
+        fallen = UnnumberedToken(token or self._host.new_id(), god, at, counted.width_ns, counted.flags | flags)
         return PendingToken(fallen, counted.start_ns + counted.width_ns, wished)
 
     def _drop(self, drop: DropRequest) -> None:
-        now_ns = self._clock.monotonic_ns()
+        now_ns = self._host.monotonic_ns()
         test = drop.test or not self._slots.capabilities.test_drops
         if test:
             through_ns = now_ns
@@ -362,7 +360,7 @@ class Pipeline:
         )
 
     def _find(self, now_ns: int) -> contract.Findings:
-        findings = self.reporter.findings(now_ns, self._clock.utc())
+        findings = self.reporter.findings(now_ns, self._host.utc())
         self._lights.found(findings)
         return findings
 
@@ -374,14 +372,14 @@ class Pipeline:
                 self._requests.command(message)
                 self._publisher.resend_unacknowledged()
             case contract.Status():
-                if self._name.take(message, self._clock.monotonic_ns()):
+                if self._name.take(message, self._host.monotonic_ns()):
                     self._publisher.republish_status()
 
     def _take_ack(self, ack: contract.Ack) -> None:
         """Note what the companion has stored, or begin a new source if it proves that the ledger was restored."""
         if ack.at is not None:
-            self._requests.companion_ahead = ack.at - self._clock.utc()
-        ledger, now_ns = self._access.readable, self._clock.monotonic_ns()
+            self._requests.companion_ahead = ack.at - self._host.utc()
+        ledger, now_ns = self._access.readable, self._host.monotonic_ns()
         if ledger is None or ack.source != self.source:
             return
         with self._access.attempt(now_ns):
@@ -408,9 +406,9 @@ class Pipeline:
 
     def _renew(self, ledger: Ledger, code: str, why: str) -> None:
         """Begin a new source with what is not delivered, so that no token keeps a number that another one has."""
-        before, source = ledger.source, self._new_id()
+        before, source = ledger.source, self._host.new_id()
         waiting = ledger.last_seq - ledger.delivered
-        ledger.renew(source, code, self._clock.utc())
+        ledger.renew(source, code, self._host.utc())
         log.error(
             "%s (%s): source %s ends here, and %s begins with %d tokens not yet delivered",
             code,

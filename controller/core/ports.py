@@ -236,11 +236,13 @@ class Link(MessageSink, Protocol):
         """Leave the broker to another temple of the same name, or stop doing so."""
 
 
-class Clock(NamedTuple):
-    """The two clocks of a temple: a monotonic one, and the time of day."""
+class Host(NamedTuple):
+    """What a temple's machine provides: a monotonic clock, the time of day, and random ids."""
 
     monotonic_ns: Callable[[], int]
     utc: Callable[[], datetime]
+    new_id: Callable[[], str]
+    """Returns 32 random hexadecimal digits."""
 
 
 class Ledger(Protocol):

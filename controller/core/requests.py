@@ -16,7 +16,7 @@ from controller.core.messages import (
     SelftestRequest,
     StatusRequest,
 )
-from controller.core.ports import Clock, LedgerError, LedgerTrouble, MessageSink
+from controller.core.ports import Host, LedgerError, LedgerTrouble, MessageSink
 from controller.core.publisher import Publisher
 from controller.core.slots import Found, Slots
 from controller.core.status import StatusReporter
@@ -36,7 +36,7 @@ class Requests:
         calibration: Calibration,
         access: LedgerAccess,
         publisher: Publisher,
-        clock: Clock,
+        clock: Host,
         sink: MessageSink,
         drop: Callable[[DropRequest], None],
         handle: Callable[[Found], None],

@@ -30,7 +30,7 @@ from controller.core.messages import (
     Stop,
 )
 from controller.core.pipeline import Pipeline
-from controller.core.ports import BeamSource, Capabilities, Clock, Level, Put, answered
+from controller.core.ports import BeamSource, Capabilities, Host, Level, Put, answered
 from controller.core.publisher import Identity
 from controller.core.slots import Slots
 from controller.simulation.parser import Script
@@ -203,8 +203,9 @@ class _Stage(BeamSource):
             slots=Slots(self, self.open(items.put), self._limits),
             access=LedgerAccess(lambda: Ledger.open(self._path, self._new_id)),
             link=self.companion,
-            clock=Clock(lambda: self._now_ns, lambda: EPOCH + timedelta(microseconds=self._now_ns // 1000)),
-            new_id=self._new_id,
+            host=Host(
+                lambda: self._now_ns, lambda: EPOCH + timedelta(microseconds=self._now_ns // 1000), self._new_id
+            ),
             calibration=Calibration(self._limits),
             items=items,
         )

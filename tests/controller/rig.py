@@ -16,7 +16,7 @@ from controller.core.diagnosis import Answer
 from controller.core.ledger_access import LedgerAccess
 from controller.core.messages import BrokerConnected, EdgeSeen, PipelineMessage, SelftestRequest, Stop
 from controller.core.pipeline import Pipeline
-from controller.core.ports import BeamSource, Capabilities, Clock, LedgerTrouble, Level, Lights, Put, UnnumberedToken
+from controller.core.ports import BeamSource, Capabilities, Host, LedgerTrouble, Level, Lights, Put, UnnumberedToken
 from controller.core.publisher import Identity
 from controller.core.slots import JAM_READINGS, Slots
 from templo import contract
@@ -168,8 +168,11 @@ class Rig:
             slots=Slots(beams, beams.open(items.put), calibration.limits),
             access=self.access,
             link=self.broker,
-            clock=Clock(lambda: self.now_ns, lambda: NOON + timedelta(microseconds=self.now_ns // 1000)),
-            new_id=new_id or ids.__next__,
+            host=Host(
+                lambda: self.now_ns,
+                lambda: NOON + timedelta(microseconds=self.now_ns // 1000),
+                new_id or ids.__next__,
+            ),
             calibration=calibration,
             items=items,
             lights=lights,

@@ -30,7 +30,7 @@ from controller.core.messages import (
     SelftestRequest,
 )
 from controller.core.pipeline import Pipeline
-from controller.core.ports import BackendContext, Clock, Level
+from controller.core.ports import BackendContext, Host, Level
 from controller.core.publisher import Identity
 from controller.core.settings import BeamSettings
 from controller.core.slots import Slots
@@ -228,8 +228,7 @@ class Workbench:
             slots=self.slots,
             access=LedgerAccess(lambda: self.ledger),
             link=self.broker,
-            clock=Clock(lambda: self.now_ns, lambda: NOON),
-            new_id=self.new_id,
+            host=Host(lambda: self.now_ns, lambda: NOON, self.new_id),
             calibration=Calibration(Limits()),
             items=queue.SimpleQueue(),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import queue
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from controller.core.messages import (
     Stop,
 )
 from controller.core.name_watch import PROOFS
+from controller.core.pipeline import Pipeline
 from controller.core.ports import LedgerError
 from controller.core.publisher import STATUS_NS
 from controller.core.slots import Found
@@ -448,3 +450,7 @@ def test_a_temple_whose_ledger_another_one_uses_begins_a_new_source_and_gives_wa
     assert rig.broker.gave_way
     assert rig.pipeline.source != own.source
     assert [notice.code for notice in rig.broker.statuses()[-1].notices] == ["ledger_cloned"]
+
+
+def test_a_pipeline_is_composed_of_eight_things_at_most() -> None:
+    assert len(inspect.signature(Pipeline).parameters) <= 8
