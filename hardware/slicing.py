@@ -120,7 +120,11 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
 
 def spools(grams: Mapping[str, float]) -> Iterator[str]:
     """Yield what filament to buy, by colour, with what is lost to skirts, purging and a part that fails."""
-    yield from ("", f"Filament by colour, with {WASTE:.0%} more for skirts, purging and a part that fails:", "")
+    yield from (
+        "",
+        f"Filament by colour, with {WASTE * 100:.0f} % more for skirts, purging and a part that fails:",
+        "",
+    )
     yield from ("| colour | grams | spools |", "|---|---:|---|")
     names = {COLOURS[colour]: weight * (1 + WASTE) for colour, weight in grams.items()}
     for name, weight in names.items():

@@ -63,7 +63,7 @@ class Hub:
         with self._lock:
             self._serial += 1
             self._serials[topic] = self._serials[EVERYTHING] = self._serial
-            waiting = [stream for stream in self._streams if not stream.topics.isdisjoint((topic, EVERYTHING))]
+            waiting = [each for each in self._streams if topic in each.topics or EVERYTHING in each.topics]
         for stream in waiting:
             stream.wake()
 

@@ -25,22 +25,22 @@ from companion.games.kit import Value
 from companion.model.table import ServiceError
 
 GAMES = 200
-"""Games of one playtest, and as many of the preset as it comes where other rules were chosen."""
+"""Games of one playtest, and as many of the unchanged preset if other rules were chosen."""
 
 MINUTES = 20
-"""After so long no more games are begun; the report is of those that were played."""
+"""After this time no more games are begun; the report covers those that were played."""
 
 HARDEST_S = 2 * 60 * MINUTES
-"""Seconds of a processor after which the system ends a playtest, whatever it is doing."""
+"""Seconds of processor time after which the system ends a playtest."""
 
 KEPT = 10
-"""Reports that are kept, the newest."""
+"""How many reports are kept."""
 
 NEEDED = ("matplotlib", "scipy")
-"""What the lab needs beside the companion's own packages."""
+"""The packages that the lab needs besides the companion's own."""
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where this program and the lab are installed."""
+"""The folder in which this program and the lab are installed."""
 
 Stage: TypeAlias = Literal["running", "done", "failed"]
 
@@ -48,7 +48,7 @@ _ID = re.compile(r"[0-9a-f]{12}")
 
 
 class Playtest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is played: a game, a preset, how many sit down, and the options chosen beside the preset's.
+    """What is played: a game, a preset, the number of players, and options that differ from the preset.
 
     `texts` are the keys of those options that take a whole text.
     """
@@ -94,7 +94,7 @@ class Playtests:
     def start(
         self, game: str, preset: str, seats: int, chosen: Mapping[str, Value], texts: Mapping[str, str]
     ) -> Playtest:
-        """Begin to play; `texts` are the options that take a whole text.
+        """Start a playtest; `texts` are the options that take a whole text.
 
         Raises `ServiceError` ``playtest_missing`` if packages are not installed, ``playtest_busy`` while another one
         runs.
@@ -122,7 +122,7 @@ class Playtests:
         return made
 
     def every(self) -> list[Playtest]:
-        """Return all that are kept, the newest first."""
+        """Return all stored playtests, the newest first."""
         found = [folder / "playtest.json" for folder in self.folder.glob("*") if _ID.fullmatch(folder.name)]
         by_age = sorted((path for path in found if path.is_file()), key=lambda path: -path.stat().st_mtime_ns)
         return [msgspec.json.decode(path.read_bytes(), type=Playtest) for path in by_age]
@@ -135,7 +135,7 @@ class Playtests:
             raise ServiceError("unknown_playtest") from None
 
     def stage(self, playtest: Playtest) -> Stage:
-        """Return how far one is: one without a report that is not running has failed."""
+        """Return the stage of one; if it is not running and has no report, it has failed."""
         with self._lock:
             running = self._now()
         if running == playtest.id:
@@ -144,12 +144,12 @@ class Playtests:
 
     @property
     def running(self) -> str:
-        """The id of the one that runs, or nothing."""
+        """The id of the running playtest, or an empty string."""
         with self._lock:
             return self._now() or ""
 
     def progress(self, playtest: Playtest) -> tuple[int, int]:
-        """Return how many games are over, of how many."""
+        """Return how many games are over, and how many there will be."""
         with suppress(OSError, ValueError):
             done, total = (self.folder / playtest.id / "progress").read_text("ascii").split()
             return int(done), int(total)

@@ -32,6 +32,7 @@ NAME = "templo-mayor-name"
 ANSWER_S = 10.0
 LOOPBACK = "127.0.0.1"
 _UP = re.compile(r'^templo_temple_up\{temple="([^"]+)"\} ([01])$', re.MULTILINE)
+_TROUBLE = re.compile(r'^templo_temple_trouble\{temple="([^"]+)",', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
     return Installation(
         units,
         found_at,
-        None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
+        None if found is None else _counting(found),
         {role: reason for role, reason in said.items() if reason},
         secure=[page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at]
         if serves_tls
@@ -103,6 +104,12 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         backup_failed=systemd("is-failed", NIGHTLY) == "failed",
         boot_fault=boot_fault.read(),
     )
+
+
+def _counting(metrics: str) -> dict[str, bool]:
+    """Return of each temple whether it is connected and nothing keeps it from recording tokens."""
+    troubled = _TROUBLE.findall(metrics)
+    return {temple: up == "1" and temple not in troubled for temple, up in _UP.findall(metrics)}
 
 
 def pages(web: configuration.WebSettings, addresses: Sequence[str], name: str, alias: bool = False) -> list[str]:

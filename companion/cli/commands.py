@@ -32,7 +32,7 @@ _ERRORS = (
     registry.RegistryError,
 )
 _LASTING = (SettingsError, TextError, registry.RegistryError)
-"""What stays wrong until somebody mends it; a port in use may be free a moment later."""
+"""Errors that last until somebody fixes them; a port in use may be free a moment later."""
 
 EXIT_USAGE = 2
 _OF_A_STORE = ("backup", "restore", "export", "forget", "held")
@@ -45,7 +45,7 @@ def check_files(words: Sequence[str]) -> int:
 
 
 def carry_out(arguments: argparse.Namespace) -> int:
-    """Run any other command with the settings that its flags give; returns the exit code."""
+    """Run any other command with the settings from its flags; return the exit code."""
     return _exit_code(lambda: _run(arguments))
 
 

@@ -53,8 +53,8 @@ LOOPBACK = "127.0.0.1"
 def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), deck: Path | None = None) -> int:
     """Serve until a signal ends it.
 
-    Raises `StoreError` if the store cannot be opened or another companion uses it; under a supervisor the page says
-    it, and the companion tries again.
+    Raises `StoreError` if the store cannot be opened or another companion uses it; under a supervisor a page shows
+    that, and the companion tries again.
     """
     logs.set_up("templo-companion", settings.log)
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
@@ -206,7 +206,7 @@ def _serve(
 
 
 class _Watch(Background):
-    """The thread that watches over the others, and feeds the supervisor's watchdog; if it dies, nobody does."""
+    """The thread that watches the others and notifies the supervisor's watchdog; if it dies, the watchdog acts."""
 
     def __init__(self, feeder: Feeder) -> None:
         super().__init__("watch")
@@ -222,7 +222,7 @@ class _Watch(Background):
 
 
 def _code(file: Path) -> Owner | None:
-    """Return the code in a file; None if it can be neither read nor made, so that nobody has it."""
+    """Return the code in a file, or None if it can be neither read nor created; then nobody has the code."""
     try:
         return make_owner(file, secrets.token_bytes)
     except OSError as error:

@@ -19,7 +19,7 @@ from templo.settings import SettingsError
 GAME = "mexica"
 OPTION = "deck"
 PRESET = "classic"
-"""The demo's table follows a file for this option, under this preset, where its starter names one."""
+"""The option that the demo's table takes from a file, if one is given, and the preset that it then has."""
 
 TITLE = "Templo Mayor"
 TOKENS, MANY_TOKENS = 52, 360
@@ -36,9 +36,9 @@ def check_takes_deck(services: Services) -> None:
 
 
 def tables(services: Services, temples: Sequence[str], deck: Path | None) -> list[Draft]:
-    """Open a table for each temple, or find it running; returns what follows the deck's file, where there is one.
+    """Open a table for each temple, or find a running one; return the watcher of the deck's file, if any.
 
-    A temple that serves another table stays there, and that table is named, but where a deck is to be followed.
+    If a temple already serves a table, that table is used, unless a deck must be followed.
     """
     if len(temples) == 1:
         return _table(services, temples[0], TITLE, TOKENS, deck)
@@ -73,7 +73,7 @@ def _table(services: Services, temple: str, title: str, tokens: int, deck: Path 
 
 
 def _sound(file: Path, option: Option) -> str:
-    """Return the text of a file as it is at the start, or nothing if it cannot be played with yet."""
+    """Return the text of a file if it has no faults, else an empty string."""
     try:
         text, faults = read_text(file.read_bytes())
     except OSError:

@@ -38,15 +38,15 @@ class WebSettings:
     allowed_hosts: Annotated[tuple[Host, ...], listed("a list of host names")] = ()
     address: Annotated[str, text(255, "the address that phones are given, such as http://temple.local", least=0)] = ""
     streams: Annotated[int, whole(1, 20_000)] = 256
-    """Phones that may follow live in all."""
+    """The most event streams."""
     streams_each: Annotated[int, whole(1, 20_000)] = 64
-    """Of them, those from one address."""
+    """The most event streams of one address."""
     connections_each: Annotated[int, whole(8, 500)] = 64
-    """Connections from one address."""
+    """The most connections of one address."""
     proxy: OptionalHost = ""
-    """The one reverse proxy that is believed."""
+    """The address of the reverse proxy whose headers are trusted."""
     first_start: Annotated[str, matching("on|off", "on or off")] = "off"
-    """Whether the first page leads through name, network, beams and first table until somebody has set them up."""
+    """Whether the first page leads through the setup (name, network, beams, first table) until it is finished."""
     authority: Annotated[str, text(4096, "a certificate's file, or nothing", least=0)] = ""
     """The certificate of the authority that phones may download and trust, for the pages over TLS."""
 
@@ -63,24 +63,24 @@ class PairingSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set."""
+    """All settings of the companion."""
 
     broker: BrokerSettings = field(default_factory=BrokerSettings)
     web: WebSettings = field(default_factory=WebSettings)
     pairing: PairingSettings = field(default_factory=PairingSettings)
     state: PathText | None = None
-    """The directory of what must last; without one systemd's, or the user's own."""
+    """The state directory; by default systemd's, or the user's own."""
     store: Annotated[str, HIDDEN, text(4096, "the URL of a database", least=0)] = ""
-    """The database, where it is not SQLite in the state directory."""
+    """The URL of the database; by default SQLite in the state directory."""
     shared: Annotated[str, matching("on|off", "on or off")] = "off"
-    """Whether other companions use the same database, which must be a PostgreSQL then."""
+    """Whether other companions use the same database, which must then be a PostgreSQL."""
     games: Annotated[tuple[PathText, ...], BY_PATHSEP, listed("a list of folders")] = ()
     """Folders of further games."""
     log: LogLevel = "info"
 
     @property
     def state_directory(self) -> Path:
-        """The directory that holds what must last."""
+        """The state directory."""
         return Path(self.state or "").expanduser().absolute()
 
     @property
@@ -98,9 +98,9 @@ def load(
 ) -> Settings:
     """Read and check every setting; raises `SettingsError`.
 
-    `file` is a settings file that must be there; `flags` maps a key to the text that was given and the flag that gave
-    it. `home` is the user's home directory where it is not the process's own. `installed` is the state directory of
-    the installed service: it is used where no setting says which store is meant and the user has none of their own.
+    `file` is a settings file that must exist; `flags` maps a key to the given text and its flag. `home` is the user's
+    home directory, by default the process's. `installed` is the state directory of the installed service: it is used
+    if no setting says which store is meant and the user has none of their own.
     """
     home = home or Path.home()
     values = reader.load(Settings, PROGRAM, file=file, environ=environ, flags=flags, home=home).values
@@ -113,7 +113,7 @@ def load(
 
 
 def _is_ours(installed: Path) -> bool:
-    """Return whether there is an installed service's directory; raises `SettingsError` where it is another user's.
+    """Return whether there is an installed service's directory; raises `SettingsError` if it is another user's.
 
     Even root would leave files there that the service cannot open.
     """

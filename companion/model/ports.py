@@ -202,7 +202,7 @@ class Store(Protocol):
         """Return every table except those with these ids, oldest first."""
 
     def charters(self, only: Collection[str] | None = None, without: Collection[str] = ()) -> Iterable[Charter]:
-        """Return the charters of all tables, or of `ids` only, except those in `without`."""
+        """Return the charters of all tables, or of those in `only`, except those in `without`."""
 
     def outlines(self) -> Iterable[OutlineRecord]:
         """Return the outlines of tables whose logs have not grown since they were stored."""

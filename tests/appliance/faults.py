@@ -27,6 +27,9 @@ def without_beams(machine: Machine) -> None:
     )
     say("without a GPIO chip the temple's page says that it is missing")
     must("and the controller was never restarted", machine.show("templo-controller", "NRestarts"), "0")
+    must("and `templo-mayor status` takes it for none that counts", "does not count" in status(machine))
+    said = machine.run("templo-controller status; templo-controller selftest 2>&1 || true")
+    must("`templo-controller status` finds it, and selftest says why it cannot", said.count("GPIO") >= 1)
     must("and names the cause to systemd", "GPIO" in machine.show("templo-controller", "StatusText"))
 
 

@@ -113,9 +113,10 @@ def test_what_systemd_and_the_page_say_is_understood() -> None:
         ports.append(port)
         return (
             '# TYPE templo_temple_up gauge\ntemplo_temple_up{temple="templo"} 1\ntemplo_temple_up{temple="attic"} 0\n'
+            'templo_temple_up{temple="cellar"} 1\ntemplo_temple_trouble{temple="cellar",code="beams_missing"} 1\n'
         )
 
     found = status.look(systemd, fetch)
     assert ports == [8080]
     assert found.units == {"broker": "active", "controller": "active", "companion": "failed"}
-    assert found.temples == {"templo": True, "attic": False}
+    assert found.temples == {"templo": True, "attic": False, "cellar": False}

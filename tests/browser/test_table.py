@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 from flask import request
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 
 Make = Callable[..., Device]
 
@@ -71,7 +71,7 @@ def test_a_table_that_is_opened_again_fetches_only_its_page_and_its_stream(
 
 
 @pytest.mark.parametrize(("god", "end"), [("tlaloc", "flood"), ("huitzilopochtli", "war")])
-def test_a_whole_game_is_played_to_its_end_with_a_reload_in_the_middle(
+def test_turns_are_ended_by_taps_to_the_end_of_a_game_with_a_reload_in_the_middle(
     companion: Companion, device: Make, god: str, end: str
 ) -> None:
     table = companion.table(2, apocalypse_tokens=13)
@@ -81,9 +81,15 @@ def test_a_whole_game_is_played_to_its_end_with_a_reload_in_the_middle(
     companion.drop(god, 13)
     expect(phone.page.locator(f'[data-piece="count-{god}"]').first).to_have_text("13")
     for turn in range(14):
-        if turn == 7:
+        if turn == 3:
             phone.page.reload()
             phone.listening()
+        if 3 < turn < 12:  # as on a phone that is not looked at
+            now = companion.home.services.tables.get(table.id)
+            companion.home.play(now, phone.key(table), now.on_turn or "", "end_turn")
+            version = companion.home.services.tables.get(table.id).version
+            expect(phone.page.locator("#live")).to_have_attribute("data-version", str(version))
+            continue
         # Each tap is for the button as it reads now: a second one in a hurry would be taken for a slip.
         button = phone.page.locator(".end-turn button")
         words = button.inner_text()
@@ -342,3 +348,27 @@ def test_a_phone_whose_network_taps_too_fast_is_asked_to_wait_and_then_goes_on(
     phone.page.click(".end-turn button")
     expect(phone.page.locator("#notice")).to_be_empty()
     assert companion.home.services.tables.get(table.id).on_turn != "east"
+
+
+@pytest.mark.parametrize("window", [PHONE, {"width": 360, "height": 640}, {"width": 780, "height": 360}], ids=str)
+def test_each_god_stands_at_the_outer_edge_of_its_side_and_no_number_on_the_lake(
+    companion: Companion, device: Make, window: ViewportSize
+) -> None:
+    table = companion.table()
+    phone = device(window)
+    phone.join(companion, table, "east", "Ana")
+    companion.drop("tlaloc", 12)
+    expect(phone.page.locator('[data-piece="count-tlaloc"]')).to_have_text("12")
+    lake = phone.page.locator(".lake").bounding_box()
+    left, right = (side.locator(".god").bounding_box() for side in phone.page.locator(".region-tally .side").all())
+    assert lake
+    assert left
+    assert right
+    middle = lake["x"] + lake["width"] / 2
+    assert left["x"] + left["width"] < middle - lake["width"] / 4
+    assert right["x"] > middle + lake["width"] / 4
+    for count in phone.page.locator(".region-tally .count data").all():
+        box = count.bounding_box()
+        assert box
+        beside = box["x"] + box["width"] <= lake["x"] + 1 or box["x"] >= lake["x"] + lake["width"] - 1
+        assert beside or box["y"] >= lake["y"] + lake["height"] - 1

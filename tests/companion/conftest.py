@@ -137,12 +137,14 @@ def database() -> str:
 
 
 @pytest.fixture
-def url(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> str:
-    """Return the URL of a new database."""
+def url(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database without a row."""
     if database == "sqlite":
-        return f"sqlite:///{tmp_path / 'companion.sqlite'}"
+        yield f"sqlite:///{tmp_path / 'companion.sqlite'}"
+        return
     server: Postgres = request.getfixturevalue("postgresql")
-    return server.url()
+    with server.place() as url:
+        yield url
 
 
 @pytest.fixture

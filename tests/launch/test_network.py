@@ -75,7 +75,7 @@ def test_the_machine_s_own_name_is_one_while_avahi_announces_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "RaspberryPi.lan")
-    announcer = tmp_path / "socket"
+    announcer = tmp_path / "pid"
     assert addresses.announced_name(announcer) == ""
     announcer.touch()
     assert addresses.announced_name(announcer) == "raspberrypi.local"

@@ -80,27 +80,28 @@ def test_what_has_not_begun_is_not_ready(bench: Bench) -> None:
         assert half.received == []
 
 
-@pytest.mark.parametrize("program", STAGES)
-def test_a_frozen_stage_starves_the_watchdog_whose_abort_says_where_every_thread_stood(
-    bench: Bench, program: str
-) -> None:
-    watched = {}
-    for stage in STAGES[program]:
-        watched[stage] = bench.strike_later(program, stage, "freeze")
-        watched[stage].ready()
+def test_a_frozen_stage_starves_the_watchdog_whose_abort_says_where_every_thread_stood(bench: Bench) -> None:
+    watched = {
+        (program, stage): bench.strike_later(program, stage, "freeze")
+        for program, stages in STAGES.items()
+        for stage in stages
+    }
+    for each in watched.values():
+        each.ready()
     for each in watched.values():
         each.strike()
-    for stage, each in watched.items():
-        assert each.finds(stage), f"{stage} froze and was not found: {each.log()}"
+    for (program, stage), each in watched.items():
+        assert each.finds(stage), f"{stage} of {program} froze and was not found: {each.log()}"
     time.sleep(WATCHDOG_S)
-    for stage, each in watched.items():
-        assert not each.fed_since_status(), f"{stage} was found frozen, and the watchdog was fed: {each.log()}"
+    for (program, stage), each in watched.items():
+        assert not each.fed_since_status(), f"{stage} of {program} was found frozen, and fed on: {each.log()}"
         assert "no progress from: " in each.log()
-    last = watched[STAGES[program][0]]
-    last.process.send_signal(signal.SIGABRT)
-    assert last.process.wait(PATIENCE_S) == -signal.SIGABRT
-    assert "Fatal Python error: Aborted" in last.log()
-    assert "sabotage.py" in last.log()
+    for program, stages in STAGES.items():
+        last = watched[program, stages[0]]
+        last.process.send_signal(signal.SIGABRT)
+        assert last.process.wait(PATIENCE_S) == -signal.SIGABRT
+        assert "Fatal Python error: Aborted" in last.log()
+        assert "sabotage.py" in last.log()
 
 
 @pytest.mark.parametrize(

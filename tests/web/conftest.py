@@ -130,12 +130,13 @@ class WebHome(Home):
         huitzilopochtli: contract.Beam,
         tlaloc: contract.Beam,
         state: contract.State = contract.State.READY,
+        trouble: contract.Trouble | None = None,
     ) -> None:
         """Let a temple say how its beams are."""
         gods = {contract.God.HUITZILOPOCHTLI: huitzilopochtli, contract.God.TLALOC: tlaloc}
         kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
         self.services.temples.receive_status(
-            name, contract.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE)
+            name, contract.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE, trouble)
         )
 
 

@@ -176,7 +176,7 @@ def _greeting(plan: Plan, wish: Wish, club: Club) -> list[str]:
     lines += [f"                    or  {url}/tables" for url in plan.urls[1:]]
     lines += [f"  The organiser's page  {plan.urls[0]}/organiser, code {plan.organiser_code}"]
     lines += [f"  The owner's code      {plan.owner_code}"]
-    lines += [f"  To pair one more      {plan.urls[0]}/organiser/pairing, the temple {parts.GUEST}, on this machine"]
+    lines += [f"  A temple to pair      {parts.GUEST}, on that page, from this machine"]
     if found := club.output("worker-1", "table"):
         code, path = found[0].split()
         lines += [f"  A table, by its code  {code}  {plan.urls[0]}{path}"]

@@ -32,7 +32,7 @@ FORMAT = "templo-mayor companion"
 VERSION = 1
 
 _ALL = 1_000_000
-"""Decisions about tokens held apart, of one temple."""
+"""The most decisions about tokens held apart, for one temple."""
 
 
 def export(settings: Settings, file: Path, games: Mapping[str, Game[Any]], now: datetime, out: TextIO) -> int:
@@ -69,7 +69,7 @@ def export(settings: Settings, file: Path, games: Mapping[str, Game[Any]], now: 
 
 
 def _pieces(services: Services, now: datetime) -> Iterator[str]:
-    """Yield the file piece by piece, a table a line: a hundred evenings need not be in memory at once."""
+    """Yield the file piece by piece, one table a line, so that it need not be in memory at once."""
     tables = services.tables.all()
     played = plays(tables)
     head: dict[str, Json] = {"format": FORMAT, "version": VERSION, "made_at": contract.format_utc(now)}

@@ -36,12 +36,12 @@ def any_free_port() -> int:
 
 
 def next_free(port: int, but: Collection[int] = ()) -> int:
-    """Return the first free port above this one that is none of `but`; after the last begins 1024."""
+    """Return the first free port above this one that is not in `but`; after the last, continue at 1024."""
     return next(n for n in chain(range(port + 1, 65536), range(1024, port)) if n not in but and free(n))
 
 
 def holder(port: int) -> str | None:
-    """Return who listens on a TCP port ("mosquitto, process 712"), or None if this user may not know."""
+    """Return the program that listens on a TCP port ("mosquitto, process 712"), or None if it is not visible."""
     sockets = {f"socket:[{inode}]" for inode in _listeners(port)}
     if not sockets:
         return None

@@ -17,7 +17,7 @@ def put(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
 
 
 def added(numbers: tuple[int, ...], place: int, n: int) -> tuple[int, ...]:
-    """Return a tuple with the number at a place raised by `n`, or lowered where that is below 0.
+    """Return a tuple with `n` added to the number at a place.
 
     >>> added((3, 0, 1), 0, -2)
     (1, 0, 1)

@@ -83,7 +83,7 @@ def _undoable(before: State, seat: Seat, move: Move) -> bool:
 
 
 def _acts_for(state: State, seat: Seat, move: Move) -> Seat:
-    """Return whose move this is: where the board is of wood, anyone gives and ends the turn of whoever is on turn."""
+    """Return whose move this is: with a wooden board, anyone may sacrifice and end the turn for the seat on turn."""
     return state.seat if state.board is None and move.name in ("end_turn", "sacrifice") else seat
 
 
@@ -163,7 +163,7 @@ GAME: Game[State] = Game(
         regions=regions,
         log=story,
         known=known,
-        charts=charts.chronicle,
+        charts=charts.regions,
         guide=guide,
         changes=changes,
         follows=follows,

@@ -46,7 +46,7 @@ class Chief(Skill, frozen=True, kw_only=True):
     enough: int = 4
     """What a die needs on top before further cards are kept for another battle."""
     afford: int = 3
-    """The most tokens that it gives only to keep the gods even, so that the clock stands still."""
+    """The most tokens that it gives only to keep the gods even, which stops the clock."""
     still_worth: int = 8
     """Tokens on the spaces for each one that it gives to keep the gods even, where more than a few are needed."""
     tolls: int = 5
@@ -140,7 +140,7 @@ class Tribe:
 
     @property
     def on_board(self) -> int:
-        """The tokens that lie on the spaces."""
+        """The tokens on the spaces."""
         return sum(each["tokens"] for each in self.view["spaces"])
 
     @property

@@ -129,7 +129,7 @@ def _card_facts(state: State, card_id: str) -> dict[str, Arg]:
 
 
 def _followed_in_full(before: State, after: State) -> Iterator[Line]:
-    """Yield what came of a move: who stands elsewhere, holds more or less, won, drew a week card, or settled."""
+    """Yield the consequences of a move: who moved, gained or lost something, won, drew a week card, or settled."""
     then, now = before.laid, after.laid
     for seat, was, is_ in zip(after.seats, then.tribes, now.tribes, strict=True):
         mark = f"seat:{seat}"

@@ -160,7 +160,7 @@ def _value(
 
 
 def _cards(view: View, temple: int) -> list[int]:
-    """Return the treasure that may still lie in a temple: others are taken to have kept the best they could."""
+    """Return the treasure that may still be in a temple, assuming that others kept the best they could."""
     cards = sorted(worth for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True) for _ in range(copies))
     for seat, kept in view["treasure"].items():
         for card in kept:
@@ -173,7 +173,7 @@ def _cards(view: View, temple: int) -> list[int]:
 
 
 def _best(cards: Sequence[int], n: int) -> float:
-    """Return the mean of the best of so many cards, drawn from these in any order."""
+    """Return the mean of the best of a number of cards drawn from these."""
     if not cards:
         return 0.0
     n = min(n, len(cards))

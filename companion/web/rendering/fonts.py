@@ -10,14 +10,14 @@ from pathlib import Path
 
 FAMILY = "Noto Sans"
 FOLDER = Path("/usr/share/fonts/truetype/noto")
-"""Where Debian's fonts-noto-core puts it."""
+"""The folder of Debian's fonts-noto-core."""
 FILES: Mapping[str, str] = {
     "NotoSans-Regular.ttf": "notos",
     "NotoSans-Bold.ttf": "notosbo",
     "NotoSans-Italic.ttf": "notosit",
     "NotoSans-BoldItalic.ttf": "notosbi",
 }
-"""What Python's pymupdf-fonts calls the files that `font-face.css` names."""
+"""The names in Python's pymupdf-fonts of the files that `font-face.css` names."""
 
 
 class FontError(LookupError):

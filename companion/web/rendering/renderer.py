@@ -1,31 +1,31 @@
-"""Turns slices into HTML: the shell's templates, each game's own, and the words both use. It reads no request.
+"""Renders slices as HTML, with the templates and texts of the shell and of each game.
 
-A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with ``{{
-region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; a tool's stand in
-``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, a tool in
-``templates/aids/<aid>/story/``. There a template finds:
+A game's folder has ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with ``{{
+region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own. The templates of a tool are in
+``templates/aids/<tool>/``. The charts of a game's story are in ``templates/story/``, those of a tool's story in
+``templates/aids/<tool>/story/``. These templates can use:
 
 - ``slice`` what the region may show, and nothing else of the game
-- ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
+- ``t(key, **facts)`` a text, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
 - ``url(endpoint, **values)``, ``clock(iso)`` a time of day that the browser puts in its own zone
 - ``at`` the page: ``table`` (its id), ``layout``, ``seats`` (held by this phone), ``language``
 - ``form(choice, seat="", words="", css="")`` a button that makes a choice's move; used with ``{% call %}``
-  what stands inside is what stands on the button. One that asks twice says first the text ``preview.<key>``
+  what is inside is shown on the button. One with a second tap first shows the text ``preview.<key>``
 - ``typed(move, label, value, most, seat="", css="")`` a field for a whole number, which becomes the last argument of
   a move written as a list; it is sent when it is left, or by its button where no script runs
-- ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
-  deck showed instead is a form of its choice with ``seat="chance"``
-- ``for_another(seat, what="", words="")`` a disclosure that names a seat; used with ``{% call %}``, what stands in it
-  acts for that seat and is confirmed by a second tap: all that a phone may do for a seat that it does not hold
-- ``symbol(id, css="")`` a drawing of `companion/art` that words beside it explain
-- ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
+- ``bring(words, css="")`` the button with which the app rolls or draws; the outcome of a real die or deck is
+  entered with the form of its choice and ``seat="chance"``
+- ``for_another(seat, what="", words="")`` a disclosure that names a seat; used with ``{% call %}``: forms in it act
+  for that seat and need a second tap. It contains everything that a phone may do for a seat that it does not hold
+- ``symbol(id, css="")`` a drawing of `companion/art`, explained by the words beside it
+- ``guided(game)`` whether a game's folder has a guide, and so a page of rules
 
-Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
-waits for after a tap, such as a map. An element with ``data-speak="name"`` is spoken to readers of the screen when it
-says something new: its ``data-says``, its label or its words. ``data-guide-at`` names it for a first turn's guide.
+Regions within an element with ``data-first`` are updated a frame before the others: those that people look at after a
+tap, such as a map. An element with ``data-speak="name"`` is read out by screen readers when it has changed: its
+``data-says``, its label or its words. ``data-guide-at`` names it for the guide of a first turn.
 
-``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
-finds ``slice``, ``t`` and ``words`` as above, and:
+``templates/print/<name>.html`` is a printable page: one ``<section class="leaf">`` for each page of paper. It can use
+``slice``, ``t`` and ``words`` as above, and:
 
 - ``paper`` its ``name``, ``width`` and ``height``, and ``paper.grid(width, height)`` for pieces to be cut apart
   (`companion.web.rendering.paper`); all lengths are millimetres
@@ -170,7 +170,7 @@ class Renderer:
         return self._template(name).render({**base, **context})
 
     def words(self, language: str, table: Table | None = None) -> Words:
-        """Return the words of a page; for a table those of its game, with its people's names."""
+        """Return the words of a page; for a table those of its game, with the players' names."""
         if table is None:
             return self.library.words(language)
         people = {chair.seat: chair.name for chair in table.chairs if chair.name}
@@ -247,7 +247,7 @@ class Renderer:
         request_id: Callable[[], str],
         invitation: Mapping[str, Json],
     ) -> Markup:
-        """Return all regions of a table in their places: the lobby's, or where the game wants them."""
+        """Return all regions of a table in the layout of the lobby or of its game."""
         context = self._at_table(table, audience)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
@@ -271,7 +271,7 @@ class Renderer:
         return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
     def sheet(self, game: str, name: str, language: str, printing: Printing, slice_: Mapping[str, Json]) -> Markup:
-        """Return the leaves of a page for the printer of a game or a tool, from what it shows."""
+        """Return the sheets of a printable page of a game or a tool."""
         words = self.library.words(language, game)
         art = self._pale_art if printing.low_ink else self.art
         colours = dict(art.colours)
@@ -297,12 +297,12 @@ class Renderer:
         return Markup(html)  # noqa: S704  # templates that escape
 
     def forms(self, table: Table, audience: Audience) -> Forms:
-        """Return what writes the forms of an audience's choices."""
+        """Return the writer of forms for an audience's choices."""
         forms: Forms = self._at_table(table, audience)["form"]
         return forms
 
     def guided(self, game: str) -> bool:
-        """Return whether a game, or the game of a tool, brings a guide."""
+        """Return whether a game, or the game of a tool, has a guide."""
         return guide_file(self._games[registry.parts(game)[0]], LANGUAGES[0]).is_file()
 
     def _template(self, name: str) -> jinja2.Template:
@@ -350,7 +350,7 @@ class Renderer:
 
 
 def guide_file(folder: Path, language: str) -> Path:
-    """Return where a game's folder keeps its guide."""
+    """Return the path of a game's guide."""
     return folder / f"guide.{language}.md"
 
 
@@ -363,7 +363,7 @@ def fill_placeholders(html: str, version: int, request_id: Callable[[], str]) ->
 
 
 def placer(words: Words, rendered: RenderedPage, request_id: Callable[[], str]) -> Callable[..., Markup]:
-    """Return what puts a named region into a page, ready for a browser without script."""
+    """Return a function that puts a named region into a page, usable without script."""
 
     def region(name: str, css: str = "") -> Markup:
         html = fill_placeholders(rendered.regions[name].html, rendered.version, request_id)
@@ -381,7 +381,7 @@ def placer(words: Words, rendered: RenderedPage, request_id: Callable[[], str]) 
 
 
 class Forms:
-    """Writes the form that makes a choice's move, or that asks for a level deeper."""
+    """Writes the form that makes a choice's move, or that opens the next level."""
 
     def __init__(self, macros: jinja2.Template, words: Words, at: At, url: Url) -> None:
         self._macros: Any = macros.module
@@ -398,7 +398,7 @@ class Forms:
         picked: Sequence[Arg] = (),
         caller: Callable[[], Markup] | None = None,
     ) -> Markup:
-        """Return the form for a choice: `seat` makes it, its first seat where none is named."""
+        """Return the form for a choice, made by `seat`, or by the phone's first seat."""
         by = seat or self._first
         inside: str = caller() if caller else words or self._words(f"choice.{choice['key']}", **choice["facts"])
         if choice["move"] is None:
@@ -411,7 +411,7 @@ class Forms:
         return Markup(form)  # noqa: S704  # escaped there
 
     def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:
-        """Return the field that makes a move with a number that a person types, `value` being the one that stands."""
+        """Return the field that makes a move with a typed number; `value` is the present one."""
         action, fields = self._move(seat or self._first, move)
         form = self._macros.typed(action, fields, label, value, most, css, self._words("typed.go"))
         return Markup(form)  # noqa: S704  # escaped there
@@ -432,7 +432,7 @@ class Forms:
         return self._url("play", table_id=self._at.table), fields
 
     def bring(self, words: str = "", css: str = "", caller: Callable[[], Markup] | None = None) -> Markup:
-        """Return the form by which the app rolls or draws what chance has to bring."""
+        """Return the form with which the app rolls or draws."""
         inside: str = caller() if caller else words
         action = self._url("chance", table_id=self._at.table)
         fields = {"version": VERSION_MARK, "request": REQUEST_MARK}
@@ -442,9 +442,9 @@ class Forms:
     def for_another(
         self, seat: Seat, what: str = "", words: str = "", caller: Callable[[], Markup] = Markup
     ) -> Markup:
-        """Return the disclosure for what this phone may do for a seat that it does not hold.
+        """Return the disclosure for what this phone may do for another seat.
 
-        `what` distinguishes several for the same seat, so that it opens for nothing else when its region changes.
+        `what` distinguishes several for the same seat, so that each stays open or closed when its region changes.
         """
         words = words or self._words("for_another.open", seat=seat)
         html = self._macros.for_another(f"for-{seat}{'-' if what else ''}{what}", words, caller())
@@ -452,20 +452,20 @@ class Forms:
 
 
 def game_folder(game: str) -> str:
-    """Return where the templates of a game's pages lie, or those of a tool."""
-    name, aid = registry.parts(game)
-    return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
+    """Return the folder of the templates of a game's or a tool's pages."""
+    name, tool = registry.parts(game)
+    return f"game-{name}/aids/{tool}" if tool else f"game-{name}/play"
 
 
 def story_folder(game: str) -> str:
-    """Return where the templates lie that a game, or a tool, adds to a story."""
-    name, aid = registry.parts(game)
-    return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
+    """Return the folder of the templates that a game or a tool adds to a story."""
+    name, tool = registry.parts(game)
+    return f"game-{name}/aids/{tool}/story" if tool else f"game-{name}/story"
 
 
 @lru_cache(maxsize=1024)
 def symbol(name: str, css: str = "") -> Markup:
-    """Return a drawing of the page's symbols, hidden from readers of the screen: words beside it say what it is."""
+    """Return one of the page's symbols, hidden from screen readers."""
     of_class = Markup(' class="{}"').format(css) if css else ""
     html = '<svg{} aria-hidden="true" focusable="false"><use href="#{}"/></svg>'
     return Markup(html).format(of_class, name)  # noqa: S704  # its values are escaped
@@ -477,7 +477,7 @@ def spelled(code: str) -> str:
 
 
 def clock(words: Words, iso: str) -> Markup:
-    """Return a moment as a time of day; the browser puts it into its own zone."""
+    """Return a time of day, which the browser converts to its own time zone."""
     return _clock(iso, words.time(datetime.fromisoformat(iso)))
 
 
@@ -487,12 +487,12 @@ def _clock(iso: str, time: str) -> Markup:
 
 
 def health_words(words: Words, code: str, god: str = "") -> str:
-    """Return a health code in plain words: what is wrong with which slot, and what to do."""
+    """Return a health code in words: what is wrong with which slot, and what to do."""
     return words(f"health.{code}", god=god) if god else words(f"health.{code}")
 
 
 def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
-    """Return what was found of a beam (``seen``), or what to do about it (``todo``).
+    """Return the words of a finding: what was found (``seen``), or what to do (``todo``).
 
     Code and facts come from another program: one without a text, or without a fact for it, gets a general text.
     """
@@ -507,20 +507,20 @@ def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
 
 
 def notice_words(words: Words, part: str, code: str) -> str:
-    """Return what happened to a temple's ledger (``seen``), or what that means (``means``)."""
+    """Return the words of a notice: what happened (``seen``), or what that means (``means``)."""
     key = f"notice.{code}.{part}"
     return words(key) if words.has(key) else words(f"notice.other.{part}", code=code)
 
 
 def moment(words: Words, at: datetime) -> Markup:
-    """Return a moment that may be of another day: its day and its time, or a dash where a clock knew no time."""
+    """Return a day and a time, or a dash if the clock had no time."""
     if at.year < 2000:
         return Markup("–")
     return Markup("{}, {}").format(words.date(at), clock(words, contract.format_utc(at)))
 
 
 def temple_news(words: Words, temple: Temple) -> list[str]:
-    """Return what waits on a temple's page for a person, in a line each."""
+    """Return one line for each thing on a temple's page that needs a person."""
     news = [notice_words(words, "seen", notice.code) for notice in temple.notices]
     if temple.undecided:
         news.append(words("old.news", n=temple.undecided.through))
@@ -535,6 +535,6 @@ def milliseconds(words: Words, width: float) -> str:
 
 
 def temple_words(words: Words, temple: Temple) -> str:
-    """Return how a temple is in plain words."""
+    """Return a temple's health in words."""
     now = temple.health()
     return health_words(words, now.code, now.god)

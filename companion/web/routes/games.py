@@ -23,7 +23,7 @@ def games() -> Response:
 
 @blueprint.get("/<game>")
 def game(game: str) -> Response:
-    """Show what a game is, and lead to a table, its tools, its pages for the printer and its rules."""
+    """Show a game, with links to a new table, its tools, its printable pages and its rules."""
     here = site()
     found = here.game(game)
     return here.page("game.html", game=found, gt=_words(found.name), balance=balance.of(found))
@@ -31,9 +31,9 @@ def game(game: str) -> Response:
 
 @blueprint.post("/<game>/aids/<aid>")
 def open_tool(game: str, aid: str) -> Response:
-    """Open a tool for the phone that asks: a table of one seat, taken and begun.
+    """Open a tool for this phone: a table of one seat, taken and begun.
 
-    The form may bring a file for an option of the aid, or name a table whose text it is to begin with.
+    The form may contain a file for an option of the tool, or name a table whose text it begins with.
     """
     here = site()
     found: Game[object] | None = here.game(game).tools.get(aid)

@@ -53,7 +53,7 @@ def _proved(view: View) -> View:
 
 @blueprint.get("")
 def organiser() -> Response:
-    """Show all tables, temples, companions and brokers, or ask for the code."""
+    """Show all tables, temples, companions and brokers, or the form for the code."""
     return _page() if site().is_organiser() else _asked()
 
 
@@ -67,7 +67,7 @@ def organiser_stream() -> Response:
 
 @blueprint.post("/code")
 def organiser_code() -> Response:
-    """Let a browser prove from now on that the organiser's code was typed in it."""
+    """Check the organiser's code, and let the browser remember it."""
     try:
         proof = site().organiser_proof(request.form.get("code", ""))
     except ServiceError as error:
@@ -81,7 +81,7 @@ def organiser_code() -> Response:
 @blueprint.post("/message")
 @_proved
 def send_message() -> Response:
-    """Show a message on every table's pages, for so many minutes."""
+    """Show a message on every table's pages, for a number of minutes."""
     form = request.form
     try:
         site().services.messages.send(form.get("text", ""), whole_number(form.get("minutes", ""), max(MINUTES)) or 0)
@@ -93,7 +93,7 @@ def send_message() -> Response:
 @blueprint.post("/message/end")
 @_proved
 def end_message() -> Response:
-    """Take the message back."""
+    """Withdraw the message."""
     site().services.messages.take_back()
     return redirect_to(site().url("organiser"))
 
@@ -128,7 +128,7 @@ def move_temple(name: str) -> Response:
 @blueprint.get("/rounds")
 @_proved
 def rounds() -> Response:
-    """Show the event that is under way, its tables and how everybody stands, or the form that begins one."""
+    """Show the current event, its tables and standings, or the form that begins one."""
     return _rounds()
 
 
@@ -164,7 +164,7 @@ def start_event() -> Response:
 @blueprint.post("/rounds/next")
 @_proved
 def next_round() -> Response:
-    """Pair who plays on, and open the tables of the next round."""
+    """Pair the remaining players, and open the tables of the next round."""
     form = request.form
     number = whole_number(form.get("number", ""), 9999) or 0
     rounds = site().services.rounds
@@ -205,7 +205,7 @@ def pairing_code() -> Response:
 @blueprint.get("/codes")
 @_proved
 def codes() -> Response:
-    """Show the QR code of every table that is not over, for the printer."""
+    """Show the QR codes of all tables that are not over, for printing."""
     here = site()
     address = here.address
     invitations = [

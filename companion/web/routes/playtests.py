@@ -13,7 +13,7 @@ from companion.web.site import language, redirect_to, site, whole_number
 blueprint = Blueprint("playtests", __name__)
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'; base-uri 'none'"
-"""A report brings its own styles and drawings, and nothing in it runs or is fetched."""
+"""A report contains its own styles and drawings; nothing in it is executed or fetched."""
 
 
 @blueprint.get("/playtests")
@@ -27,7 +27,7 @@ def playtests() -> Response:
 
 @blueprint.post("/games/<game>/playtests")
 def start_playtest(game: str) -> Response:
-    """Play a few hundred games by the rules of the form for a new table, and lead whoever asked to the progress."""
+    """Start a playtest with the rules of the form for a new table, and redirect to its progress."""
     here, form = site(), request.form
     found = here.game(game)
     texts = brought(found, form, request.files, here.services.tables.all())
@@ -48,7 +48,7 @@ def start_playtest(game: str) -> Response:
 
 @blueprint.get("/playtests/<playtest>")
 def playtest(playtest: str) -> Response:
-    """Show how far a playtest is, and lead to its report."""
+    """Show the progress of a playtest, and a link to its report."""
     here = site()
     found = here.config.playtests.get(playtest)
     done, total = here.config.playtests.progress(found)
@@ -66,7 +66,7 @@ def playtest(playtest: str) -> Response:
 
 @blueprint.get("/playtests/<playtest>/report")
 def report(playtest: str) -> Response:
-    """Return the report of a playtest in the reader's language, one page that holds everything it shows."""
+    """Return the report of a playtest in the reader's language, a self-contained page."""
     here = site().config.playtests
     response = Response(here.report(here.get(playtest), language()), mimetype="text/html")
     response.headers["Content-Security-Policy"] = REPORT_POLICY

@@ -24,7 +24,7 @@ STYLES = Path(__file__).parents[1] / "static" / "print"
 
 @blueprint.get("/games/<game>/print/<sheet>")
 def sheet(game: str, sheet: str) -> Response:
-    """Show one of a game's pages for the printer, as it will lie on the paper that ``?paper=`` names."""
+    """Show one of a game's printable pages, laid out for the paper that ``?paper=`` names."""
     found = site().game(game)
     if sheet not in found.sheets:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
@@ -35,7 +35,7 @@ def sheet(game: str, sheet: str) -> Response:
 
 @blueprint.get("/games/<game>/print")
 def sheets(game: str) -> Response:
-    """Show all of a game's pages for the printer, as often as ``?players=`` people need each."""
+    """Show all of a game's printable pages, each as often as ``?players=`` people need it."""
     found = site().game(game)
     if not found.sheets:
         raise ServiceError("unknown_sheet", sheet="all")
@@ -54,7 +54,7 @@ def sheets(game: str) -> Response:
 
 @blueprint.get("/t/<table_id>/print/<sheet>")
 def own_sheet(table_id: str, sheet: str) -> Response:
-    """Show a page for the printer of what one table has of its own; it stays as it was when it was asked for."""
+    """Show a printable page of what one table has of its own, as it is now."""
     table = site().services.tables.get(table_id)
     if sheet not in table.game.own_sheets or not table.steps:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])

@@ -28,15 +28,15 @@ from templo import contract
 blueprint = Blueprint("reconcile", __name__, url_prefix="/t/<table_id>")
 
 AT_ONCE = 60
-"""Tokens that are asked for on one page: more than anybody sorts out at once, and less than a post may hold."""
+"""The most tokens on one page: more than anybody sorts out at once, and few enough for a post."""
 
 NONE = "none"
-"""What is posted instead of a seat where something in the chute was no token."""
+"""What is posted instead of a seat if something in the chute was no token."""
 
 
 @blueprint.get("/reconcile")
 def reconcile(table_id: str) -> Response:
-    """Show both sides of a table, and ask who dropped what waits."""
+    """Show both sides of a table, and the unclaimed tokens to assign."""
     return _page(site().services.tables.get(table_id))
 
 
@@ -134,7 +134,7 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
 
 
 def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
-    """Return the seats that may have dropped any of the tokens that are asked for, in turn order."""
+    """Return the seats that may have dropped any of the unclaimed tokens, in turn order."""
     return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.unclaimed)]
 
 

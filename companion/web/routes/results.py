@@ -19,7 +19,7 @@ blueprint = Blueprint("results", __name__, url_prefix="/t/<table_id>")
 
 @blueprint.get("/result.txt")
 def result_text(table_id: str) -> Response:
-    """Return how a game ended, as a text for a message."""
+    """Return a game's result as a text for a message."""
     response = make_response(_drawn("result.txt", _over(table_id)))
     response.mimetype = "text/plain"
     return response
@@ -27,7 +27,7 @@ def result_text(table_id: str) -> Response:
 
 @blueprint.get("/result.svg")
 def result_picture(table_id: str) -> Response:
-    """Return how a game ended, as a picture."""
+    """Return a game's result as a picture."""
     table = _over(table_id)
     return file_of(table, _drawn("result.svg", table).encode(), "svg", "image/svg+xml")
 

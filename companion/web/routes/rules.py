@@ -38,7 +38,7 @@ class Setting:
     differs: bool
     """Whether the table plays by another value than our reading."""
     left: bool
-    """Whether the app leaves it to the table: what that table chose gives it no effect there."""
+    """Whether it has no effect at the table because of another option."""
 
 
 @blueprint.get("/games/<game>/rules")
@@ -49,7 +49,7 @@ def game_rules(game: str) -> Response:
 
 @blueprint.get("/t/<table_id>/rules")
 def table_rules(table_id: str) -> Response:
-    """Show the rules that a table plays by; at a tool's table those of its game."""
+    """Show a table's rules; for a tool's table those of its game."""
     table = site().services.tables.get(table_id)
     name, _ = registry.parts(table.charter.game)
     return _rules(site().game(name), table)

@@ -19,7 +19,7 @@ STEPS = ("name", "network", "beams", "table")
 
 @blueprint.get("/setup")
 def setup() -> Response:
-    """Lead to the first step."""
+    """Redirect to the first step."""
     return redirect_to(site().url("setup_step", step=STEPS[0]))
 
 
@@ -45,7 +45,7 @@ def setup_name() -> Response:
 
 @blueprint.post("/setup/network")
 def setup_network() -> Response:
-    """Join a Wi-Fi. The answer is a page: a phone on the hotspot gets no other before that is closed."""
+    """Join a Wi-Fi. The response is a page, the last one for a phone on the hotspot before that is closed."""
     here, form = site(), request.form
     if not here.may_set_up():
         return _step("network", FORBIDDEN, here.words()("refusal.owner_only"))
@@ -69,7 +69,7 @@ def hotspot() -> Response:
 
 @blueprint.post("/setup/finish")
 def setup_finish() -> Response:
-    """End the first start, and lead to a new table or to the first page."""
+    """Finish the setup, and redirect to a new table or to the first page."""
     if not site().may_set_up():
         return _step("table", FORBIDDEN, site().words()("refusal.owner_only"))
     site().services.setup.finish()
@@ -78,7 +78,7 @@ def setup_finish() -> Response:
 
 @blueprint.post("/setup/code")
 def setup_code() -> Response:
-    """Let a browser prove from now on that the owner's code was typed in it."""
+    """Check the owner's code, and let the browser remember it."""
     step = request.form.get("step", "")
     step = step if step in STEPS else STEPS[0]
     try:

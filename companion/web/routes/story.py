@@ -28,10 +28,10 @@ from companion.web.view_models.table import Audience, cut_past
 blueprint = Blueprint("story", __name__, url_prefix="/t/<table_id>")
 
 BLANK = ("health", "seats", "lobby", "undo", "after")
-"""Regions of the shell that say how a table is now, and have nothing to say of how it was."""
+"""Regions of the shell that describe a table now, and are empty for the past."""
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula at the beginning of a cell: a name may begin like one."""
+"""The characters with which a spreadsheet begins a formula, and a name may begin."""
 
 
 @blueprint.get("/story")
@@ -42,7 +42,7 @@ def story(table_id: str) -> Response:
     words = here.words(table)
     stages = _stages(table)
     render = here.renderer.of_story(table, words.language)
-    chronicle = table.game.chronicle(table.game.view(each.state, None) for each in ends(stages))
+    charts = table.game.charts(table.game.view(each.state, None) for each in ends(stages))
     return here.page(
         "story.html",
         table=table,
@@ -58,13 +58,13 @@ def story(table_id: str) -> Response:
             }
             for turn in turns(stages)
         ],
-        drawn={name: Markup(render(name, slice_)) for name, slice_ in chronicle.items()},  # noqa: S704  # a template
+        drawn={name: Markup(render(name, slice_)) for name, slice_ in charts.items()},  # noqa: S704  # a template
         game_style=here.game_style(table.charter.game),
     )
 
 
 class Past:
-    """The log that was looked at last, folded: who steps through it folds it once, and one is folded at a time."""
+    """A cache of the log that was replayed last, so that stepping through it replays it once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -72,7 +72,7 @@ class Past:
         self._stages: tuple[ReplayStep, ...] = ()
 
     def stages(self, table: Table, replay: Callable[[Table], Iterator[ReplayStep]]) -> tuple[ReplayStep, ...]:
-        """Return every stage of a table up to its version; a log only grows, so that they never change."""
+        """Return every stage of a table up to its version; they never change, because a log only grows."""
         with self._lock:
             if self._key != (table.id, table.version):
                 self._stages = tuple(replay(table))
@@ -110,7 +110,7 @@ def _hand_words(words: Words, hand: Seat) -> str:
 
 @blueprint.get("/export.json")
 def export_json(table_id: str) -> Response:
-    """Return the table as a file that can be played again; of a running game only what this phone may know."""
+    """Return the table as a file that can be replayed; of a running game only what this phone may know."""
     here = site()
     table = here.services.tables.get(table_id)
     seats = [seat for seat in here.held(table) if seat not in table.delegated_seats()]
@@ -120,7 +120,7 @@ def export_json(table_id: str) -> Response:
 
 @blueprint.get("/export.csv")
 def export_csv(table_id: str) -> Response:
-    """Return the story as a sheet, one line a row, in the words of this request."""
+    """Return the story as CSV, one line a row, in the language of this request."""
     here = site()
     table = here.services.tables.get(table_id)
     words = here.words(table)
@@ -163,7 +163,7 @@ def file_of(table: Table, body: bytes, kind: str, mimetype: str) -> Response:
 
 @blueprint.get("/replay")
 def replay(table_id: str) -> Response:
-    """Show the table as a spectator saw it after one entry of its log; the last one where none is named."""
+    """Show the table as a spectator saw it after one entry of its log, by default the last."""
     here = site()
     now = here.services.tables.get(table_id)
     step = whole_number(request.args.get("step", ""), 10**9)
@@ -188,7 +188,7 @@ def replay(table_id: str) -> Response:
 
 
 def _past_regions(table: Table, layout: str) -> Markup:
-    """Return the regions of a table that is past, in their places; before the game began there are none."""
+    """Return the laid-out regions of a past table; empty before the game began."""
     if table.phase == "lobby":
         return Markup("")
     here = site()

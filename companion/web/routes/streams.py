@@ -21,12 +21,12 @@ RETRY_AFTER = 5
 BEGIN = b"retry: 1000\n\n"
 RELOAD = b"event: reload\ndata: {}\n\n"
 CURRENT = b"event: heartbeat\ndata: {}\n\n"
-"""The page shows what is. An event, because a browser hands no comment of a stream to its script."""
+"""The heartbeat: the page is current. It is an event, because scripts do not see a stream's comments."""
 
 
 @blueprint.get("/t/<table_id>/stream")
 def stream(table_id: str) -> Response:
-    """Send what changes at a table, for a phone or a screen."""
+    """Stream the changes of a table, for a phone or a screen."""
     here = site()
     table = here.services.tables.get(table_id)
     layout, stand_in = "screen" if request.args.get("as") == "screen" else "phone", request.args.get("for", "")[:24]
@@ -34,7 +34,7 @@ def stream(table_id: str) -> Response:
     token = seat_token(table_id)
 
     def look() -> RenderedPage | None:
-        """Return the page now, or none when this phone has gained or lost a seat since the page was made."""
+        """Return the page now, or None if this phone has gained or lost a seat since the page was made."""
         if here.seats_shown(table_id, layout, token, stand_in) != audience.seats:
             return None
         return here.rendered(table, audience)
@@ -44,7 +44,7 @@ def stream(table_id: str) -> Response:
 
 @blueprint.get("/temples/<name>/stream")
 def temple_stream(name: str) -> Response:
-    """Send what changes about a temple."""
+    """Stream the changes of a temple."""
     here = site()
     temple = here.services.temples.get(name)
     spoken = language()
@@ -79,7 +79,7 @@ def stream_of(topics: Sequence[str], look: Callable[[], RenderedPage | None]) ->
 
 
 class EventStream:
-    """What one browser is sent, from when its response has begun."""
+    """The stream of one browser, after its response has begun."""
 
     place: Stream
 
@@ -100,16 +100,16 @@ class EventStream:
         self._mark = mark
 
     def begin(self, line: Line) -> None:
-        """Send what there is, and from then on what changes."""
+        """Send the current page, and its changes from then on."""
         self._line = line
         self._broadcast.add(self._turn)
 
     def news(self) -> None:
-        """Look at it again: something changed, or it is over."""
+        """Schedule the stream: something changed, or it is over."""
         self._broadcast.news(self._turn)
 
     def closed(self) -> None:
-        """Give the place at the hub back."""
+        """Leave the hub."""
         self._broadcast.remove(self._turn)
         self.place.leave()
 

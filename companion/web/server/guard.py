@@ -114,7 +114,7 @@ def install(
 
 
 def client(address: str | None) -> str:
-    """Return who is counted for an address: itself, or for IPv6 its network, which is one household."""
+    """Return the client that is counted for an address: itself, or for IPv6 its network, which is one household."""
     try:
         ip = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:
@@ -127,7 +127,7 @@ def client(address: str | None) -> str:
 
 
 class Lockout:
-    """Counts wrong codes, for each address and in all; too many within a while, and no code is looked at any more.
+    """Counts wrong codes, for each address and in all; after too many within a time, no code is checked.
 
     In all there may be sixty times as many as for one address: a guesser of many addresses needs decades too, and
     locks out whoever wants to join by a code meanwhile, but nobody who holds a seat or a screen.
@@ -168,7 +168,7 @@ class Lockout:
         self._announce(client(address))
 
     def count(self, who: str) -> None:
-        """Count one wrong code of somebody."""
+        """Count one wrong code of a client."""
         with self._lock:
             times = self._wrong.setdefault(who, deque(maxlen=self._most))
             times.append(self._clock())

@@ -70,5 +70,5 @@ BESIDE: tuple[tuple[int, ...], ...] = tuple(
 
 
 def turned(cell: int) -> int:
-    """Return where a cell comes to lie when the market is turned by 90 degrees, clockwise seen from above."""
+    """Return a cell's place after turning the market by 90 degrees, clockwise seen from above."""
     return 4 * (cell % 4) + 3 - cell // 4

@@ -15,7 +15,7 @@ SCORES, PARTNER, EQUAL = "scores", "partner", "equal"
 """How a holding counts: it scores; the partner holds more; both hold as much and this one is left out."""
 
 POINTS, COINS, TOKENS, SHARED = "points", "coins", "tokens", "shared"
-"""What decided a game, in the order in which it is asked."""
+"""What may decide a game, in this order."""
 
 
 @dataclass(frozen=True)

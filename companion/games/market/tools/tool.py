@@ -53,5 +53,5 @@ class MarketTool(Tool[S]):
         return Refusal(CANNOT if move.name in {each.name for each in self.moves(state, seat)} else "not_now")
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
-        """Return one region, the page itself, with whoever acts and what chance brings."""
+        """Return one region, the page itself, with the acting seat and the due roll."""
         return {"page": {"chance": None, "acting": "", "choices": [], **view}}

@@ -18,7 +18,7 @@ _ROOM = 130
 
 
 def cut(view: View) -> dict[str, Mapping[str, Json]]:
-    """Return the regions of a table that keeps its board in wood."""
+    """Return the regions of a table with a wooden board."""
     return {
         "turn": turn(view),
         "clock": clock(view),

@@ -52,8 +52,9 @@ def _thresholds(trigger: str, tokens: int) -> tuple[int | None, int | None]:
 def update(state: State) -> State:
     """Return the state with the clock started where it is due, and the doom fixed where it locks.
 
-    Belongs after whatever changes a tally or issues a card. Once triggered it stays so, whatever is corrected later.
-    If a table locks the type, a trigger at even tallies leaves it open until the balance breaks (M26).
+    Call it after everything that changes a tally or issues a card. Once triggered, the apocalypse stays triggered,
+    even after a correction. If a table locks the type, a trigger at even tallies leaves it open until the balance
+    breaks (M26).
     """
     if state.outcome:
         return state
@@ -84,13 +85,13 @@ def doom(state: State) -> str:
 
 
 def forestalled(state: State) -> bool:
-    """Return whether the clock stands still: exactly while both gods are even and some space holds a token."""
+    """Return whether the clock is stopped: exactly while both gods are even and some space holds a token."""
     clock = state.clock
     return clock is not None and not state.outcome and not clock.bare and state.tallies.leader == EVEN
 
 
 def turned_by(state: State, god: God, n: int) -> bool:
-    """Return whether so many tokens to a god would start the clock, or stop it, let it go on or turn the doom."""
+    """Return whether a number of tokens to a god would start the clock, stop it, restart it or change the doom."""
     if state.clock is None:
         left = tokens_left(state)
         return left is not None and left <= n

@@ -171,7 +171,7 @@ class Board(Struct, frozen=True):
         return replace(self, tribes=self._tribes_given(n, -tokens), lost=self.lost + tokens)
 
     def with_space(self, place: int, tokens: int) -> Board:
-        """Return the board with so many tokens on a space."""
+        """Return the board with a number of tokens on a space."""
         return replace(self, spaces=(*self.spaces[: place - 1], tokens, *self.spaces[place:]))
 
     def with_holder(self, place: int, holder: Seat) -> Board:

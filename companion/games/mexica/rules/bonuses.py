@@ -96,7 +96,7 @@ def wards_off_attack(state: State, seat: Seat, card_id: str) -> State | None:
 
 
 def _kept(state: State, keep: Callable[[Boost], bool]) -> State:
-    """Return the state in which every tribe keeps only such boosts."""
+    """Return the state in which every tribe keeps only the boosts that satisfy a condition."""
     for n, tribe in enumerate(state.laid.tribes):
         if tribe.boosts and (kept := tuple(filter(keep, tribe.boosts))) != tribe.boosts:
             state = replace(state, board=state.laid.tribe(n, boosts=kept))

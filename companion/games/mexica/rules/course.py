@@ -20,7 +20,7 @@ from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.turn import SETTLED
 
 _LAST_STEPS = {"text": ("sacrifice", "cards"), "tester": ("sacrifice", "cards"), "flower_war": ("cards", "sacrifice")}
-"""What follows the landing, the last of which ends the turn (ruling M5)."""
+"""The steps after the landing, the last of which ends the turn (ruling M5)."""
 
 DECISIONS = frozenset(
     {"bless", "seek", "challenge", "arm", "reroll", "forfeit", "sacrifice", "cards", "choose", "take", "return"}

@@ -74,7 +74,7 @@ def _reroll_held_off(state: State, seat: Seat, card_id: str) -> State | None:
 
 
 def happen(state: State, seat: Seat, known: Card) -> State:
-    """Return the state after a card did to a tribe what it says, or asked what it needs to know."""
+    """Return the state after a card's effect on a tribe, or with the question that the effect needs answered."""
     match known.effect:
         case Walk(spaces):
             here = state.laid.tribes[state.index(seat)].place
@@ -168,7 +168,7 @@ def returned(state: State, seat: Seat, card_id: str) -> State:
 
 
 def unissued(state: State) -> list[str]:
-    """Return the signs of the week cards that lie at their spaces, sorted."""
+    """Return the signs of the week cards at their spaces, sorted."""
     return sorted(sign for sign, holder in zip(SIGNS, state.laid.holders, strict=True) if not holder)
 
 
@@ -180,7 +180,7 @@ def weapons(state: State, seat: Seat) -> list[str]:
 
 
 def second_thoughts(state: State, seat: Seat) -> list[str]:
-    """Return the cards that a tribe may play once the dice of a battle lie, sorted."""
+    """Return the cards that a tribe may play after the dice of a battle, sorted."""
     return _playable(state, seat, "dice")
 
 

@@ -151,7 +151,7 @@ def recount(state: State) -> State:
 
 
 def tribute(state: State, task: Task, at: int) -> State:
-    """Return the state after tribute was paid to whoever holds the week card of the space (rulings M10, M11)."""
+    """Return the state after tribute to the holder of the space's week card (rulings M10, M11)."""
     seat, board = task.seat, state.laid
     n = state.seats.index(seat)
     holder = board.holders[board.tribes[n].place - 1]

@@ -12,7 +12,7 @@ from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, NOTHING, God
 
 _step = lru_cache(maxsize=4096)(Step)
-"""Makes what a step has seen, of which there are few."""
+"""Makes what a step has seen; cached, because there are few."""
 
 PILE_OF: dict[God, str] = {HUITZILOPOCHTLI: "war", "tlaloc": "rain"}
 

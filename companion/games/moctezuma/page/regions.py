@@ -273,7 +273,7 @@ def _notebook(view: View) -> Slice:
 
 
 def _together(under: Choices) -> list[Json]:
-    """Return cards that lie under a deck, those that follow each other as one row."""
+    """Return the cards under a deck, adjacent ones as one row."""
     rows: list[dict[str, Any]] = []
     for lower in under:
         follows = rows and rows[-1]["above"] + rows[-1]["left"] == lower["above"]

@@ -33,7 +33,7 @@ from companion.games.moctezuma.rules.state import (
 
 
 def laws(state: State) -> dict[str, bool]:
-    """Return the laws that every state of the game keeps, each with whether this one does."""
+    """Return the invariants of the game, each with whether this state satisfies it."""
     players, bag = len(state.seats), chits(state.rules.curse_rule)
     return {
         "the first two to six colours as seats": 2 <= players <= len(COLOURS) and state.seats == COLOURS[:players],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 KINGS = ("chimalpopoca", "itzcoatl", "moctezuma_i", "axayacatl", "tizoc", "ahuitzotl", "moctezuma_ii")
-"""Seven kings in succession, as they stand on the chart (ruling Z4)."""
+"""Seven kings in succession, as on the chart (ruling Z4)."""
 
 CLUE = len(KINGS)
 """The name that a clue temple bears instead of a king's."""

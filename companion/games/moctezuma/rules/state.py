@@ -46,7 +46,7 @@ class Deck(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many cards lie there; everybody may count them."""
+        """How many cards are in the deck; everybody may count them."""
         return sum(self.fresh) + sum(len(lower.cards) for lower in self.below)
 
 
@@ -80,7 +80,7 @@ class State(Struct, frozen=True):
     names: tuple[int, ...] = (UNSEEN,) * TEMPLES
     decks: tuple[Deck, ...] = (Deck(),) * TEMPLES
     shown: int = 0
-    """How many chits lie face up: the first so many spaces."""
+    """How many chits are face up: those of the first spaces."""
     flipping: bool = False
     """The turn has ended, and a chit is turned before the next begins."""
     looking: int = 0

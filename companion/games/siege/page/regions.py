@@ -76,7 +76,7 @@ def _board(view: View) -> Grid:
 
 
 def _pieces(view: View) -> Slice:
-    """Return where counters lie: each people's, those of them that are done, and the flags of those that rout."""
+    """Return the positions of counters: each people's, those that are done, and the flags of routed ones."""
     hexes = _board(view)
     width, height = board.size(hexes)
     rows: dict[tuple[str, bool], list[str]] = {}

@@ -100,7 +100,7 @@ def panicked(state: State, unit: int, victor: int, n: int) -> State:
 
 
 def _with_panics(agenda: tuple[Task, ...], more: list[Task]) -> tuple[Task, ...]:
-    """Return an agenda in which further units are asked after those that are asked anyhow."""
+    """Return an agenda in which further units decide after those that decide anyhow."""
     waiting = 0
     while waiting < len(agenda) and agenda[waiting][0] == "panic":
         waiting += 1
@@ -135,7 +135,7 @@ def contact(state: State, unit: int) -> int | None:
 
 
 def destroyed(state: State, unit: int) -> State:
-    """Return the state without a unit; on the water its boat and whoever rides it go down together (ruling S13)."""
+    """Return the state without a unit; on the water its boat and its riders go down together (ruling S13)."""
     crew = on(state, state.at[unit]) if afloat(state, unit) else (unit,)
     gone = moved(state, crew, DEAD)
     return captured(gone, crew) or replace(gone, routed=gone.routed & ~as_set(crew))
@@ -155,7 +155,7 @@ def burnt(state: State, hexagon: int) -> State:
 
 
 def advances(state: State, unit: int) -> list[int]:
-    """Return where a victor may step to: a space beside it, whatever it costs (rulings S25, S39)."""
+    """Return where a victor may step to: an adjacent space, at any cost (rulings S25, S39)."""
     if state.at[unit] < 0 or (state.rules.advance == "once" and state.advanced >> unit & 1):
         return []
     side, field, here = state.roster.side[unit], state.field, state.at[unit]

@@ -82,7 +82,7 @@ def _walled(state: State, here: int, target: int) -> bool:
 
 
 def led(state: State, unit: int) -> bool:
-    """Return whether a unit's own leader, not routed, stands beside it or rides with it (ruling S22)."""
+    """Return whether a unit's own leader, not routed, is beside it or rides with it (ruling S22)."""
     leader = state.roster.leader[state.roster.side[unit]]
     where = state.at[leader]
     if leader == unit or where < 0 or state.routed >> leader & 1:

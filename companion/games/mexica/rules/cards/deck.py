@@ -97,7 +97,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Deck:
-    """The four piles, each in the order of its ids, and the words on the cards that a deck of one's own brings.
+    """The four piles, each in the order of its ids, and the words on the cards of a custom deck.
 
     Laws: each id of `ids` is exactly one card of its pile, whatever the table's options; no card is in two piles.
     """
@@ -220,7 +220,7 @@ def ids(pile: Pile) -> list[str]:
 
 
 def shown_in_toml(cards: Iterable[Card]) -> str:
-    """Return cards as a deck file holds them, from which `read` makes the same, whatever words are on them."""
+    """Return cards in the form of a deck file, from which `read` makes the same cards."""
     lines: dict[Pile, list[str]] = {}
     for card in cards:
         table = _table(card.effect)

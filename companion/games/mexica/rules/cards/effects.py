@@ -295,7 +295,7 @@ def _defaults(kind: Any) -> frozenset[str]:
 
 
 def shown(found: object) -> str:
-    """Return what a deck holds as a fault quotes it: whatever it is, short and in plain letters."""
+    """Return a deck's value as a fault quotes it: short and in plain letters."""
     return ascii(found)[:40]
 
 
