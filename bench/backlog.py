@@ -21,7 +21,7 @@ PATIENCE_S = 900.0
 
 
 def measure(programs: Programs, tokens: int) -> Chapter:
-    """Fill a ledger while nobody listens, then let a companion come; raises `BenchError` where it does not drain."""
+    """Fill a ledger while nobody listens, then let a companion come; raises `BenchError` if it does not drain."""
     port = programs.mosquitto()
     state = programs.folder / "controller"
     words = ["drop", "tlaloc", "--count", str(tokens), "--new", "--simulate", "--state", str(state)]

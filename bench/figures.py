@@ -47,7 +47,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the target is met; empty where there is none."""
+        """Whether the target is met; empty if there is none."""
         if self.target is None:
             return ""
         return "met" if (self.ours >= self.target if self.more else self.ours <= self.target) else "missed"

@@ -79,14 +79,14 @@ class Evening:
         site, table = self._app.extensions["site"], self.table
         with self._app.test_request_context():
             for audience in self._audiences:
-                site.picture(table, audience)
+                (getattr(site, "rendered", None) or site.picture)(table, audience)  # earlier trees call it a picture
 
     def dismiss(self) -> None:
         """Say of the last token that it was none."""
         self._move(next(iter(self._phones)), self.table.unclaimed[-1].dismiss)
 
     def go_on(self) -> None:
-        """Make the next move, or let chance bring what is due; raises ValueError where nobody can."""
+        """Make the next move, or let chance bring what is due; raises ValueError if nobody can."""
         table = self.table
         if due := table.chance():
             token = self._phones[due.seat or next(iter(self._phones))]

@@ -157,7 +157,7 @@ def _outage(
 
 
 def _disorder(listener: Listener, side: Side, tokens: int, rate: int) -> int:
-    """Return how many of the tokens came when the other slot was due; raises `BenchError` where some never came."""
+    """Return how many of the tokens came when the other slot was due; raises `BenchError` if some never came."""
     before = len(side.published(listener.received))
     _drop(side, tokens, rate, True)
     _until_still(listener, side, before + tokens)

@@ -55,7 +55,7 @@ class Phone:
         self._connection.close()
 
     def end_turn(self) -> None:
-        """End the turn of the seat whose turn it is; raises `BenchError` where the move is not taken."""
+        """End the turn of the seat whose turn it is; raises `BenchError` if the move is not taken."""
         form = {"seat": next(self._turns), "move": '["end_turn"]', "version": str(self._version), "seen": self._seen}
         answer: dict[str, Any] = json.loads(
             self._asked("POST", f"{self._companion.table}/play", {**form, "request": f"bench{self._posts}"})

@@ -22,7 +22,7 @@ from companion.games import registry
 from companion.games.kit import CHANCE, Game, Refusal, Seat
 from companion.model.entries import Action, Begin, Sit
 from companion.model.table import Charter, Table
-from companion.web.rendering.renderer import Painter
+from companion.web.rendering.renderer import Renderer
 from companion.web.rendering.texts import Library
 from companion.web.view_models import seat as handheld
 from companion.web.view_models.table import Audience
@@ -197,7 +197,7 @@ def _painted(field: Field, games: Mapping[str, Game[Any]]) -> Iterator[tuple[str
     folders = {name: registry.folder(game) for name, game in games.items()}
     texts = Library(Path(web.__file__).parent / "texts", {name: folder / "texts" for name, folder in folders.items()})
     seat = field.seats[0]
-    paint = Painter(texts, folders, lambda route, **_: f"/{route}").of_table(
+    paint = Renderer(texts, folders, lambda route, **_: f"/{route}").of_table(
         opening, Audience("en", "phone", (seat,))
     )
     before: Mapping[str, Any] = {}

@@ -20,7 +20,7 @@ LONGEST = 5_000
 """Plies after which a game is given up; house rules may make one endless."""
 
 BATCH = 20
-"""Plies between two looks at the clock, so that the clock is not what is measured."""
+"""Plies between two checks of the clock, so that the clock is not what is measured."""
 
 
 def playouts(game: Any, preset: str, seed: int = 1) -> Iterator[None]:

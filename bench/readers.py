@@ -39,7 +39,8 @@ class Readers:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * len(self.events))), hard))
         for n in range(len(self.events)):
-            source = f"127.0.2.{n // FROM_ONE_ADDRESS + 1}"
+            network, address = divmod(n // FROM_ONE_ADDRESS, 250)
+            source = f"127.0.{2 + network}.{address + 1}"
             port, table = self._pages[n % len(self._pages)]
             connection = socket.create_connection((HOST, port), source_address=(source, 0))
             connection.sendall(

@@ -96,6 +96,6 @@ def _start(url: str) -> tuple[float, int]:
     kept = _workspace(store)
     memory = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    assert kept.tables()
+    assert kept.tables.as_read()
     store.close()
     return seconds, memory

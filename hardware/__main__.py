@@ -1,4 +1,7 @@
-"""`make hardware`: files to print, pictures, the table of parts and the wiring, into build/hardware."""
+"""`make hardware`: files to print, pictures, the tables of parts and purchases, and the wiring, into build/hardware.
+
+A temple for one size of bead gets a folder of its own in there.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ import sys
 from pathlib import Path
 from time import monotonic
 
-from hardware import checks, pictures, slicing
+from hardware import checks, pictures, slicing, steps
+from hardware.bill import bill, fitted
+from hardware.bill import table as bill_table
 from hardware.catalogue import pieces
 from hardware.making import BUILD, Workshop
 from hardware.parameters import BEADS, fitting
@@ -32,6 +37,11 @@ rounded edge, an eye or the corner of a bridge begins: it droops by a layer, and
 """
 
 
+def folder(bead: int | None) -> Path:
+    """Return where the files of a temple go."""
+    return BUILD if bead is None else BUILD / f"bead-{bead}"
+
+
 def main() -> int:
     """Build everything; returns 1 where the sizes break a rule or the slicer fails."""
     parser = argparse.ArgumentParser(prog="make hardware", description=__doc__)
@@ -50,22 +60,25 @@ def main() -> int:
     begun = monotonic()
     try:
         temple = require(fitting(given.bead))
-        workshop = Workshop(temple)
+        out = folder(given.bead)
+        workshop = Workshop(temple, out)
         kit = pieces(temple)
-        folder = BUILD / "pictures"
+        drawn = out / "pictures"
         for piece in kit:
             workshop.threemf(piece)
-            pictures.part(workshop, piece, folder / f"{piece.name}.png")
+            pictures.part(workshop, piece, drawn / f"{piece.name}.png")
             print(f"  {piece.name}", flush=True)
-        pictures.assembly(workshop, kit, folder / "temple.png")
-        pictures.assembly(workshop, kit, folder / "temple-behind.png", turned=200)
-        pictures.assembly(workshop, kit, folder / "temple-with-racks.png", racks=True)
-        pictures.assembly(workshop, kit, folder / "exploded.png", exploded=True)
-        drawings.draw(BUILD / "wiring")
+        pictures.assembly(workshop, kit, drawn / "temple.png")
+        pictures.assembly(workshop, kit, drawn / "temple-behind.png", turned=200)
+        pictures.assembly(workshop, kit, drawn / "temple-with-racks.png", racks=True)
+        pictures.assembly(workshop, kit, drawn / "exploded.png", exploded=True)
+        steps.draw_all(workshop, kit, drawn)
+        drawings.draw(out / "wiring")
+        (out / "bill.md").write_text("\n".join(bill_table(fitted(bill(), given.bead))) + "\n", "utf-8")
         if given.docs:
             shown = DOCS / "pictures" / "temple"
             shown.mkdir(parents=True, exist_ok=True)
-            for picture in folder.glob("*.png"):
+            for picture in drawn.glob("*.png"):
                 shutil.copy(picture, shown / picture.name)
             drawings.draw(PICTURES)
             renew()
@@ -83,13 +96,13 @@ def main() -> int:
                 patch=checks.PATCH,
             )
             text = head + "\n".join(slicing.table(workshop, kit)) + "\n"
-            (BUILD / "parts.md").write_text(text, "utf-8")
+            (out / "parts.md").write_text(text, "utf-8")
             if given.docs:
                 (DOCS / "parts.md").write_text(text, "utf-8")
     except (BrokenRulesError, slicing.SlicerError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"Everything is in {BUILD.relative_to(Path.cwd()) if BUILD.is_relative_to(Path.cwd()) else BUILD}.")
+    print(f"Everything is in {out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out}.")
     print(f"It took {monotonic() - begun:.0f} s.")
     return 0
 

@@ -1,10 +1,10 @@
-"""The bill of materials: reads `bill.toml` and formats it as a table. Printed parts are not in it."""
+"""The bill of materials: reads `bill.toml` and formats it as a table. Printed parts are listed elsewhere."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 BILL = Path(__file__).with_name("bill.toml")
@@ -15,6 +15,9 @@ GROUPS = {
     "screws": "Screws",
     "table": "At the table",
 }
+APART = {"lights": "Lights and sound, optional", "tools": "Tools, if you have none"}
+"""What is bought by choice: it is not in the sum of the rest."""
+BEADS = "bead, 8 to 12 mm, of one kind"
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Item:
     euros: float
     purpose: str
     instead: str
+    order: str = ""
+    """A maker's number, and who sells it; empty where any will do."""
 
     @property
     def cost(self) -> float:
@@ -36,7 +41,7 @@ class Item:
 def bill(file: Path = BILL) -> dict[str, Sequence[Item]]:
     """Return what to buy, group by group; raises `ValueError` for an item that lacks something."""
     groups = tomllib.loads(file.read_text(encoding="utf-8"))
-    return {name: [_item(name, each) for each in groups[name]] for name in GROUPS}
+    return {name: [_item(name, each) for each in groups[name]] for name in (*GROUPS, *APART)}
 
 
 def _item(group: str, found: dict[str, object]) -> Item:
@@ -44,16 +49,41 @@ def _item(group: str, found: dict[str, object]) -> Item:
     for key, kind in wanted.items():
         if type(found.get(key)) is not kind:
             raise ValueError(f"{group}: {key} is {found.get(key)!r}; expected a {kind.__name__} in {found}")
-    return Item(*(found[key] for key in wanted))  # type: ignore[arg-type]  # each was found to be of its kind
+    order = found.get("order", "")
+    if type(order) is not str:
+        raise ValueError(f"{group}: order is {order!r}; expected a str in {found}")
+    return Item(*(found[key] for key in wanted), order)  # type: ignore[arg-type,call-arg]  # each is of its kind
+
+
+def fitted(groups: dict[str, Sequence[Item]], bead: int | None) -> dict[str, Sequence[Item]]:
+    """Return the bill of a temple for round beads of one size, in millimetres; None for one for every kind.
+
+    >>> [item.what for item in fitted(bill(), 8)["table"]][0]
+    'round bead, 8 mm, all of one size, without a wide hole'
+    """
+    if bead is None:
+        return groups
+    named = f"round bead, {bead} mm, all of one size, without a wide hole"
+    tokens = [
+        replace(item, what=named, instead="none: others do not fit into its throat") if item.what == BEADS else item
+        for item in groups["table"]
+    ]
+    return groups | {"table": tokens}
 
 
 def table(groups: dict[str, Sequence[Item]]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
-    yield "| what | how many | about | what for | instead |"
-    yield "|---|---:|---:|---|---|"
-    for name, items in groups.items():
-        yield f"| **{GROUPS[name]}** | | | | |"
-        for item in items:
-            yield f"| {item.what} | {item.count} | {item.cost:.2f} € | {item.purpose} | {item.instead} |"
-    total = sum(item.cost for items in groups.values() for item in items)
-    yield f"| **together** | | **{total:.0f} €** | | |"
+    yield "| what | how many | about | to order by | what for | instead |"
+    yield "|---|---:|---:|---|---|---|"
+    for name, title in GROUPS.items():
+        yield from _group(title, groups[name])
+    total = sum(item.cost for name in GROUPS for item in groups[name])
+    yield f"| **together** | | **{total:.0f} €** | | | |"
+    for name, title in APART.items():
+        yield from _group(title, groups[name])
+
+
+def _group(title: str, items: Sequence[Item]) -> Iterator[str]:
+    yield f"| **{title}** | | | | | |"
+    for item in items:
+        yield f"| {item.what} | {item.count} | {item.cost:.2f} € | {item.order} | {item.purpose} | {item.instead} |"

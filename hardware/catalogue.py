@@ -10,14 +10,14 @@ from math import cos, radians, sin
 from build123d import Location
 
 from hardware.parameters import SENSORS, SIDES, Temple
-from hardware.parts import base, causeway, chute, lake, plaza, rack, shell, shrines, trays
+from hardware.parts import base, causeway, chute, coupon, lake, plaza, rack, shell, shrines, trays
 from hardware.shapes import Part
 
 HUITZILOPOCHTLI, TLALOC = "huitzilopochtli", "tlaloc"
 
 PAPER, WAR, RAIN = "#E7D2A4", "#A8202F", "#2F7F9E"
 WATER_WAR, WATER_RAIN = "#D9655B", "#7FBFCF"
-SOOT, OCHRE, BLACK = "#4A3B33", "#D99B2B", "#1E1E1E"
+SOOT, OCHRE, BLACK = "#4A3B33", "#D99B2B", "#45454B"
 COLOURS = {
     PAPER: "sand",
     WAR: "red",
@@ -77,6 +77,8 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
     for name, sensor in SENSORS.items():
         chosen, draw = sensor == temple.sensor, partial(chute.build, sensor=sensor)
         found.append(Piece(f"chute_{name}", draw, BLACK, both, 2, "chute", chosen, (0, 0, 14)))
+        tried = partial(coupon.build, sensor=sensor)
+        found.append(Piece(f"coupon_{name}", tried, BLACK, (), 1, "coupon", chosen))
     lifted = (Location((0, 0, floor + trays.BOSS_HIGH)),)
     for board in temple.controllers:
         chosen, draw = board.name == temple.controller, partial(trays.build, board=board)

@@ -192,9 +192,9 @@ def gap(one: manifold3d.Manifold, other: manifold3d.Manifold, search: float = 5.
     return float(one.min_gap(other, search))
 
 
-def swept(path: Sequence[tuple[float, float, float]], radius: float) -> manifold3d.Manifold:
+def swept(path: Sequence[tuple[float, float, float]], radius: float, sides: int = 48) -> manifold3d.Manifold:
     """Return the room that a sphere needs on its way along a path."""
-    ball = manifold3d.Manifold.sphere(radius, 48)
+    ball = manifold3d.Manifold.sphere(radius, sides)
     legs = []
     for one, other in pairwise(path):
         legs.append(manifold3d.Manifold.batch_hull([ball.translate(one), ball.translate(other)]))

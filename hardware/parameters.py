@@ -122,6 +122,18 @@ USB_B = Plug(wide=12.5, high=11, straight=36, angled=19, middle=7, bend=16)
 
 
 @dataclass(frozen=True)
+class Pins:
+    """Plugs side by side on a board's pins: from where to where, how high over the board, and for how many wires."""
+
+    left: float
+    right: float
+    near: float
+    far: float
+    high: float
+    wires: int
+
+
+@dataclass(frozen=True)
 class Controller:
     """A board that counts: its outline, its holes from its lower left corner, and how high its parts reach."""
 
@@ -132,6 +144,8 @@ class Controller:
     hole: float
     high: float
     """Above the board, with its connectors but without wires."""
+    pins: tuple[Pins, ...]
+    """Where the wires to the strip are plugged in, likewise from its lower left corner."""
     beyond: float = 0
     """How far connectors stick out to the right."""
     plug: Plug = MICRO_USB
@@ -153,14 +167,23 @@ def _four(x: float, y: float, left: float, low: float) -> tuple[tuple[float, flo
     return ((left, low), (left + x, low), (left, low + y), (left + x, low + y))
 
 
+_ZERO, _HEADER = (Pins(7.1, 27.4, 23.9, 29.1, 16.5, 6),), (Pins(7.1, 27.4, 49.9, 55.1, 16.5, 6),)
+_PICO = Pins(43.3, 51, 18.1, 20.7, 16.5, 3), Pins(0.1, 12.8, 18.1, 20.7, 16.5, 2)
+_UNO = Pins(40.4, 58.2, 49.5, 52.1, 22.5, 2), Pins(36.8, 41.9, 1.2, 3.8, 22.5, 2)
+
 CONTROLLERS = (
-    Controller("pi_zero_2w", 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, plug_at=54, strip=-18),
-    Controller("pi_3a_plus", 65, 56, _four(58, 49, 3.5, 3.5), 2.75, 13, 0, MICRO_USB, 10.6, False, 1.2, True, 9, -47),
-    Controller("pi_4", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, 3, USB_C, 11.2, angled=True, strip=-47),
-    Controller("pi_5", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, 3, USB_C, 11.2, angled=True, strip=-47),
-    Controller("pico", 51, 21, _four(47, 11.4, 2, 4.8), 2.1, 12, plug_at=10.5, plug_left=True, shift=-15),
+    Controller("pi_zero_2w", 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, _ZERO, plug_at=54, strip=-18),
     Controller(
-        "uno", 68.6, 53.4, ((14, 2.5), (15.3, 50.7), (66.1, 7.6), (66.1, 35.5)), 3.2, 15, 0, USB_B, 38.1,
+        "pi_3a_plus", 65, 56, _four(58, 49, 3.5, 3.5), 2.75, 13, _HEADER, plug_at=10.6, angled=True, shift=9,
+        strip=-47,
+    ),
+    Controller("pi_4", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, _HEADER, 3, USB_C, 11.2, angled=True, strip=-47),
+    Controller("pi_5", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, _HEADER, 3, USB_C, 11.2, angled=True, strip=-47),
+    Controller(
+        "pico", 51, 21, _four(47, 11.4, 2, 4.8), 2.1, 12, _PICO, plug_at=10.5, plug_left=True, shift=-15,
+    ),
+    Controller(
+        "uno", 68.6, 53.4, ((14, 2.5), (15.3, 50.7), (66.1, 7.6), (66.1, 35.5)), 3.2, 15, _UNO, 0, USB_B, 38.1,
         plug_left=True, overhang=6.2, angled=True, shift=-8,
     ),
 )  # fmt: skip

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import cos, radians, sin
 from pathlib import Path
+from typing import TypeAlias
 
 import pyvista
+import trimesh
 
 from hardware.catalogue import Piece
 from hardware.making import Workshop
@@ -15,11 +17,16 @@ PAPER, INK = "#F3E4C3", "#231815"
 SIZE = (1500, 1150)
 CREASE = 28
 """Edges sharper than that are drawn as contours."""
+MARGIN = 0.03
+"""Of a picture's longer side, left free around what it shows."""
+
+Body: TypeAlias = tuple[trimesh.Trimesh, str]
+"""What is drawn, and its colour."""
 
 
 def part(workshop: Workshop, piece: Piece, path: Path) -> None:
     """Draw a part as it lies on the bed."""
-    _draw([(workshop.mesh(piece), piece.colour)], path, (900, 700), (35, 32))
+    draw([(workshop.mesh(piece), piece.colour)], path, (900, 700), (35, 32))
 
 
 def assembly(
@@ -41,10 +48,11 @@ def assembly(
             if exploded:
                 mesh.apply_translation(piece.apart)
             bodies.append((mesh, piece.colour))
-    _draw(bodies, path, (1300, 1700) if exploded else SIZE, (turned, 18 if exploded else 30))
+    draw(bodies, path, (1300, 1700) if exploded else SIZE, (turned, 18 if exploded else 30))
 
 
-def _draw(bodies: Iterable[tuple[object, str]], path: Path, size: tuple[int, int], seen: tuple[float, float]) -> None:
+def draw(bodies: Iterable[Body], path: Path, size: tuple[int, int], seen: tuple[float, float]) -> None:
+    """Draw bodies into a file, seen from so many degrees around from the stairs and up."""
     plotter = pyvista.Plotter(off_screen=True, window_size=size, lighting="none")
     plotter.set_background(PAPER)
     for mesh, colour in bodies:
@@ -61,7 +69,6 @@ def _draw(bodies: Iterable[tuple[object, str]], path: Path, size: tuple[int, int
     plotter.camera_position = [tuple(c + 1000 * e for c, e in zip(centre, eye, strict=True)), centre, (0, 0, 1)]
     plotter.enable_parallel_projection()
     plotter.reset_camera()
-    plotter.camera.zoom(1.25)
     plotter.enable_anti_aliasing("ssaa")
     path.parent.mkdir(parents=True, exist_ok=True)
     plotter.screenshot(path)
@@ -70,9 +77,15 @@ def _draw(bodies: Iterable[tuple[object, str]], path: Path, size: tuple[int, int
 
 
 def _smaller(path: Path) -> None:
-    """Keep a flat picture small: a hundred and twenty-eight colours are plenty."""
-    from PIL import Image
+    """Cut off what is empty, and keep a flat picture small: a hundred and twenty-eight colours are plenty."""
+    from PIL import Image, ImageChops
 
     with Image.open(path) as picture:
-        few = picture.convert("RGB").quantize(128)
-    few.save(path, optimize=True)
+        whole = picture.convert("RGB")
+    left, top, right, low = ImageChops.difference(whole, Image.new("RGB", whole.size, PAPER)).getbbox() or (
+        0, 0, *whole.size
+    )  # fmt: skip
+    margin = round(MARGIN * max(right - left, low - top))
+    edges = min(whole.width, right + margin), min(whole.height, low + margin)
+    whole = whole.crop((max(0, left - margin), max(0, top - margin), *edges))
+    whole.quantize(128).save(path, optimize=True)

@@ -1,4 +1,4 @@
-"""The basic shapes that every part is made of. They know no dimension of the temple."""
+"""The basic shapes that every part is made of."""
 
 from __future__ import annotations
 

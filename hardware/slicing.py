@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hardware.catalogue import COLOURS, Piece
+from hardware.catalogue import BLACK, COLOURS, Piece
 from hardware.making import Workshop
 
 PRICE = 22.0
 """Euros for a kilogram of PLA: roughly, in 2026."""
+WASTE = 0.1
+KILOGRAM, SMALL = 1000.0, 250.0
+"""Grams on the spools that are sold."""
 PROFILE = {
     "layer-height": "0.2",
     "first-layer-height": "0.2",
@@ -92,6 +95,7 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
     """Slice every part, and yield the table in Markdown; choices come after what everybody prints."""
     kit = list(kit)
     grams = time = 0.0
+    by_colour: dict[str, float] = {}
     yield "| part | copies | colour | grams | hours | cost | files |"
     yield "|---|---:|---|---:|---:|---:|---|"
     for piece in kit:
@@ -100,6 +104,7 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
         one = cut(workshop.stl(piece), workshop.folder / "gcode" / f"{piece.name}.gcode")
         grams += one.grams * piece.number
         time += one.hours * piece.number
+        by_colour[piece.colour] = by_colour.get(piece.colour, 0.0) + one.grams * piece.number
         yield _row(piece, one)
     yield f"| **all** | | | **{grams:.0f}** | **{time:.0f}** | **{grams * PRICE / 1000:.2f}** | |"
     others = [piece for piece in kit if not piece.chosen]
@@ -110,6 +115,34 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
     yield "|---|---:|---|---:|---:|---:|---|"
     for piece in others:
         yield _row(piece, cut(workshop.stl(piece), workshop.folder / "gcode" / f"{piece.name}.gcode"))
+    yield from spools(by_colour)
+
+
+def spools(grams: Mapping[str, float]) -> Iterator[str]:
+    """Yield what filament to buy, by colour, with what is lost to skirts, purging and a part that fails."""
+    yield from (
+        "",
+        f"Filament by colour, with {WASTE * 100:.0f} % more for skirts, purging and a part that fails:",
+        "",
+    )
+    yield from ("| colour | grams | spools |", "|---|---:|---|")
+    names = {COLOURS[colour]: weight * (1 + WASTE) for colour, weight in grams.items()}
+    for name, weight in names.items():
+        yield f"| {name} | {weight:.0f} | {_spool(weight)} |"
+    black = COLOURS[BLACK]
+    rest = sum(weight for name, weight in names.items() if name != black)
+    yield ""
+    yield (
+        f"That is {len(names)} colours, and most of the filament is left over. In two, matt black for chutes and "
+        f"coupon and one for everything else, it takes {_spool(names.get(black, 0.0))} and {_spool(rest)}."
+    )
+
+
+def _spool(grams: float) -> str:
+    whole, left = divmod(grams, KILOGRAM)
+    if 0 < left <= SMALL:
+        return " and ".join([*([f"{whole:.0f} of 1 kg"] if whole else []), f"one of {SMALL:.0f} g"])
+    return f"{whole + (left > 0):.0f} of 1 kg" if whole + (left > 0) > 1 else "one of 1 kg"
 
 
 def _row(piece: Piece, one: Slice) -> str:

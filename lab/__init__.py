@@ -1,1 +1,1 @@
-"""Plays a game thousands of times for the people who design it, and says what it found in one page."""
+"""Plays a game thousands of times for its designers, and reports the results in one page."""

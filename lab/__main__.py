@@ -1,4 +1,4 @@
-"""``python -m lab``, at low priority: it leaves the processor to whoever else wants it, a running table above all."""
+"""``python -m lab``, at low priority, so that it slows down no running table."""
 
 import os
 import sys

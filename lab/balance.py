@@ -1,4 +1,4 @@
-"""How even the seats of each preset are, written as the data that a game's own page shows."""
+"""Measures how even the seats of each preset are, and writes the data that a game's own page shows."""
 
 from __future__ import annotations
 

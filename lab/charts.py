@@ -1,4 +1,4 @@
-"""Draws figures as SVG that a page holds itself: nothing is fetched when it is opened."""
+"""Draws figures as SVG inside the page, so that nothing is fetched when it is opened."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib as mpl
 from markupsafe import escape
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from companion.games.kit import Heat
 from lab.figures import Effect, Share
@@ -53,8 +54,11 @@ def lengths(turns: Sequence[int], units: tuple[str, str], label: str) -> str:
     """Return how many games lasted how many turns."""
     figure = Figure((6, 2.4))
     axes = figure.subplots()
-    axes.hist(turns, bins=min(40, max(1, len({*turns}))), color=BLUE)
-    axes.set(xlabel=units[0], ylabel=units[1])
+    least, most = min(turns, default=0), max(turns, default=0)
+    axes.hist(turns, bins=40 if most - least > 40 else [n - 0.5 for n in range(least, most + 2)], color=BLUE)
+    axes.set(xlabel=units[0], ylabel=units[1], xlim=(least - 2, most + 2))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
     return _svg(figure, label)
 
 

@@ -22,6 +22,9 @@ from lab.studies import Sizes
 ALL_MINUTES = 60
 """How long `lab all` plays if nobody says otherwise: its next run goes on where this one stopped."""
 
+EVERY = "every"
+"""The word for all languages of a report."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 2 where nothing could be played."""
@@ -42,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Play a preset and write the report of it."""
     setup = _setup(arguments)
     findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first, arguments.beside)
-    _write(arguments.report, report.written(findings, arguments.pace, arguments.language))
+    _report(findings, arguments.report, arguments)
     return 0
 
 
@@ -60,7 +63,7 @@ def deck(arguments: argparse.Namespace) -> int:
     setup = replace(usual, chosen={**usual.chosen, "deck": Path(arguments.deck).read_text(encoding="utf-8")})
     _print_comparison(usual, setup, arguments)
     findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first)
-    _write(arguments.report, report.written(findings, arguments.pace, arguments.language))
+    _report(findings, arguments.report, arguments)
     return 0
 
 
@@ -134,7 +137,7 @@ def everything(arguments: argparse.Namespace) -> int:
         until = time.monotonic() + (ends - time.monotonic()) / left
         play = _Shared(partial(runs.run, path=path, processes=arguments.processes, progress=_bar()), until)
         findings = studies.study(setup, _sizes(arguments), play, arguments.first)
-        _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace, arguments.language))
+        _report(findings, arguments.into / f"{name}.html", arguments)
     return 0
 
 
@@ -235,10 +238,14 @@ def _end_with_input() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _write(path: Path, page: str) -> None:
+def _report(findings: studies.Findings, path: Path, arguments: argparse.Namespace) -> None:
+    """Write the report in the language that was asked for, or a page for each: ``report.en.html``."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
-    print(f"wrote {path}")
+    every = arguments.language == EVERY
+    for language in report.LANGUAGES if every else (arguments.language,):
+        page = path.with_suffix(f".{language}{path.suffix}") if every else path
+        page.write_text(report.written(findings, arguments.pace, language), encoding="utf-8")
+        print(f"wrote {page}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -276,9 +283,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     page.add_argument("--strengths", type=int, metavar="N", help="games of players who draw any move (100; 0: none)")
     page.add_argument(
-        "--pace", type=_count, default=report.PACE_S, help="seconds of a turn at the table (%(default)s)"
+        "--pace", type=_count, help=f"seconds of a turn at the table ({report.PACE_S}, or what the game says)"
     )
-    page.add_argument("--language", choices=report.LANGUAGES, default="en", help="of the report (%(default)s)")
+    page.add_argument(
+        "--language",
+        choices=(*report.LANGUAGES, EVERY),
+        default=report.LANGUAGES[0],
+        help=f"of the report, {EVERY} for a page in each (%(default)s)",
+    )
     to = argparse.ArgumentParser(add_help=False)
     to.add_argument("--report", type=Path, default=Path("build/lab/report.html"), help="(%(default)s)")
 

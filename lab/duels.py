@@ -1,4 +1,4 @@
-"""Duels: one seat of each game plays as one player, the others as another; and a search for constants that win."""
+"""Duels between two kinds of player at one game, and a search for constants that win."""
 
 from __future__ import annotations
 

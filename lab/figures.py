@@ -1,4 +1,4 @@
-"""What many games say for certain, and what may be chance: shares with intervals, tests, effects of one change."""
+"""Statistics of many games: shares with intervals, tests, and the effect of one change."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def chance(count: int, of: int, fair: float) -> float:
 
 
 def evenness(winners: Sequence[Collection[str]], seats: int) -> float | None:
-    """Return how likely equal seats differ as much in their wins, or none where nobody won.
+    """Return how likely equal seats differ as much in their wins, or None if nobody won.
 
     Seats that win together, as partners do, are counted as one; games that are shared besides are left out.
 

@@ -1,4 +1,4 @@
-"""Players of a playtest by name: the app as it is, one that draws any move, and the app with one habit pushed."""
+"""The players of a playtest: the app as it is, one that moves at random, the app with one habit exaggerated."""
 
 from __future__ import annotations
 

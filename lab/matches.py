@@ -1,4 +1,4 @@
-"""One game of app players from its first move to its end, and what is recorded of it."""
+"""Plays one game of app players from its first move to its end, and records it."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Setup(Struct, frozen=True, kw_only=True):
 class Record(Struct, frozen=True, kw_only=True):
     """What came of one game.
 
-    `variant` names what was played in it, `kind` is empty where it stood still. `leads` counts how often another
-    seat went ahead of all; `forced` the turns in which no player had more than one move. `cards` has the seat that
-    drew each card first, `places` how often each place of the board was touched.
+    `variant` names what was played in it, `kind` is empty if it stood still. `leads` counts how often another seat
+    went ahead of all; `forced` the turns in which no player had more than one move. `cards` has the seat that drew
+    each card first, `places` how often each place of the board was touched.
     """
 
     variant: str

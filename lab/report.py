@@ -1,4 +1,4 @@
-"""One page that says what was found: it holds its own figures, and nothing is fetched when it is opened."""
+"""Writes the report of a playtest as one page that contains its own figures."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from lab import charts
+from lab import charts, names
 from lab.matches import Record, Setup, game_of, options_of, steps
 from lab.studies import Change, Findings
 
 PACE_S = 40
-"""Seconds that people at a table take for a turn."""
+"""Seconds that people at a table take for a turn, where their game says nothing else."""
 
 REPLAYED = 5
 """Standstills whose last moves the page itself shows."""
@@ -30,18 +30,21 @@ LANGUAGES = ("en", "es")
 _HERE = Path(__file__).parent
 
 
-def written(findings: Findings, pace: int = PACE_S, language: str = LANGUAGES[0]) -> str:
-    """Return the report as HTML in one of `LANGUAGES`; a turn at the table takes `pace` seconds.
+def written(findings: Findings, pace: int | None = None, language: str = LANGUAGES[0]) -> str:
+    """Return the report as HTML in one of `LANGUAGES`; a turn takes `pace` seconds, or the game's.
 
-    Moves, options, cards and kinds of end have the names by which the lab's commands know them.
+    The game, its seats and ends, and what was chosen have the words of the game's pages; moves, and what is changed
+    one at a time, the names by which the lab's commands know them.
     """
     setup, summary, say = findings.setup, findings.summary, _words(language)
+    called = names.of(game_of(setup), language)
+    pace = pace or game_of(setup).playtest.paces.get(setup.preset, PACE_S)
     played = {**findings.strengths, **({"usual": findings.usual} if findings.usual else {})}
     quartiles = [round(each) for each in _quartiles(summary.turns)]
     drawn = {
         "lengths": charts.lengths(summary.turns, (say("turns"), say("games")), say("Length of the games")),
         "seats": charts.seats(
-            summary.seats,
+            {called(f"seat.{seat}", seat): share for seat, share in summary.seats.items()},
             sum(each.share for each in summary.seats.values()) / len(summary.seats),
             say("% of all games won"),
             say("Wins by seat"),
@@ -60,11 +63,12 @@ def written(findings: Findings, pace: int = PACE_S, language: str = LANGUAGES[0]
         .render(
             language=language,
             counted=counted,
-            title=f"{setup.game.title()}, {setup.preset}",
+            called=called,
+            title=f"{called('name', setup.game.title())}, {called(f'preset.{setup.preset}.name', setup.preset)}",
             summary=summary,
             first=findings.first,
             seats=setup.seats,
-            chosen=", ".join(f"{key} = {_shown(value)}" for key, value in setup.chosen.items()),
+            chosen=", ".join(_chosen(key, value, say, called) for key, value in setup.chosen.items()),
             command=f"python -m lab run {_arguments(setup)} --games {summary.games} --first {findings.first}",
             replay=f"python -m lab replay {_arguments(setup)}",
             quartiles=quartiles,
@@ -113,8 +117,9 @@ def _last_moves(setup: Setup, record: Record) -> list[str]:
     return [" ".join((str(n), seat, *map(str, move.to_json()))) for n, (_, seat, move, _, _) in moves]
 
 
-def _shown(value: object) -> str:
-    return "a file of your own" if _is_file(value) else str(value)
+def _chosen(key: str, value: object, say: Callable[[str], str], called: Callable[[str, object], str]) -> str:
+    shown = say("a file of your own") if _is_file(value) else called(f"option.{key}.value.{value}", value)
+    return f"{called(f'option.{key}.name', key)}: {shown}"
 
 
 def _is_file(value: object) -> bool:

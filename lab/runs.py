@@ -1,4 +1,4 @@
-"""Plays many games on several processes and writes each as a line of JSON, from which a later run goes on."""
+"""Plays many games on several processes and writes each as a line of JSON, so that a later run can continue."""
 
 from __future__ import annotations
 

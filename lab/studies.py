@@ -1,4 +1,4 @@
-"""Which games answer which question: the preset itself, and options, cards and habits one at a time."""
+"""Plans which games answer which question: the preset itself, and options, cards and habits one at a time."""
 
 from __future__ import annotations
 

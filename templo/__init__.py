@@ -1,3 +1,3 @@
-"""What the controller and the companion share. It imports neither of them."""
+"""Shared by the controller and the companion; imports neither."""
 
 __version__ = "0.1.0"

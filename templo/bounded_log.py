@@ -1,4 +1,4 @@
-"""A log for what strangers cause, kept to a bounded rate: what is left out is counted, and the count is logged."""
+"""A log of bounded rate for what strangers can cause: it counts the lines that it leaves out, and logs the count."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 AT_ONCE = 10
-"""Warnings in one window that are logged as they are."""
+"""Warnings in one minute that are logged in full."""
 
 WINDOW_S = 60.0
 
@@ -53,7 +53,7 @@ class BoundedLog:
         self._log.warning(message, *args)
 
     def settle(self) -> None:
-        """Log how many were left out of a minute that is over; to be called now and then, and with every warning."""
+        """Log how many were left out of a past minute; called with every warning, and now and then without."""
         with self._lock:
             if abs(self._clock() - self._began_s) < self._window_s:
                 return

@@ -1,4 +1,4 @@
-"""How a program reaches its MQTT broker: the settings of ``[broker]``, alike in both programs."""
+"""The settings of ``[broker]``, the same in both programs."""
 
 from __future__ import annotations
 

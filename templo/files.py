@@ -1,4 +1,4 @@
-"""Files that must last and are their owner's alone: private, whole or not there at all, and locked by one process."""
+"""Files that must survive a power cut or be private: written atomically, readable by their owner, locked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class HeldError(Exception):
-    """Another process has a file's lock; `holder` is its number, or empty where that is not known."""
+    """Another process has a file's lock; `holder` is its process id, or empty if unknown."""
 
     def __init__(self, holder: str) -> None:
         super().__init__(f"process {holder or 'unknown'} has the lock")
@@ -25,7 +25,7 @@ class HeldError(Exception):
 
 
 def lock(descriptor: int) -> None:
-    """Lock an open file until it is closed, and write this process's number into it; raises `HeldError`."""
+    """Lock an open file until it is closed, and write this process's id into it; raises `HeldError`."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -37,7 +37,7 @@ def lock(descriptor: int) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make a file's content durable, or the names in a folder, which syncing a file does not; raises `OSError`."""
+    """Make a file's content, or the names in a folder, durable; raises `OSError`."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -46,13 +46,13 @@ def sync(path: Path) -> None:
 
 
 def create_private(path: Path) -> None:
-    """Make an empty file of mode 0600; raises `OSError`, also where one is there."""
+    """Create an empty file of mode 0600; raises `OSError`, also if it exists."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY))
 
 
 @contextmanager
 def draft_beside(file: Path) -> Iterator[Path]:
-    """Give a new private file that can take another one's place; it is removed with SQLite's files if it does not."""
+    """Give a new private file to replace another one with; if it is not used, it is removed with SQLite's files."""
     path = file.absolute().with_name(f".{file.name}.draft")
     path.unlink(missing_ok=True)
     create_private(path)
@@ -64,7 +64,7 @@ def draft_beside(file: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that appears mode 0600, whole and durable, or not at all; raises `OSError`."""
+    """Write a file of mode 0600 atomically and durably; raises `OSError`."""
     partial = path.with_suffix(".new")
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, OWNER_ONLY), "wb") as file:
         file.write(content)
@@ -75,7 +75,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Give a file mode 0600 if it is there; one that belongs to somebody else is named in the log."""
+    """Give a file mode 0600 if it exists; one that belongs to somebody else is only logged."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode) and mode & 0o077:

@@ -1,6 +1,6 @@
-"""Whether every stage of a program still makes progress, and how its supervisor (systemd) learns of it.
+"""Tracks whether every stage of a program makes progress, and notifies the supervisor (systemd) while all of them do.
 
-A stage is known by its name alone. This module never ends or restarts anything; systemd does.
+A stage is known only by its name. This module never ends or restarts anything; systemd does.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ IDLE_S = 1.0
 """How long a stage that has nothing to do may sleep before its next heartbeat."""
 
 SOON_S = 5.0
-"""What a stage promises that waits for nothing but its own work."""
+"""The deadline of a stage that waits only for its own work."""
 
 DISK_S = 8.0
-"""What a stage promises that may wait for a disk: memory cards stall for seconds, and are not dead then."""
+"""The deadline of a stage that may wait for a disk: memory cards stall for seconds without being dead."""
 
 NETWORK_S = 60.0
-"""What a stage promises that looks a name up or connects: a resolver without a network takes its time."""
+"""The deadline of a stage that looks up a name or connects: a resolver without a network is slow."""
 
 START_S = 30.0
 """How long a stage may take until its first beat."""
@@ -41,7 +41,7 @@ def no_heartbeat(within_s: float) -> None:
 
 
 class Pulse:
-    """When each stage's next heartbeat is due. Safe from any thread, and never blocks one for long.
+    """When each stage's next heartbeat is due. Safe from any thread; blocks only briefly.
 
     >>> clock = [0.0]
     >>> pulse = Pulse(["link"], lambda: clock[0])
@@ -87,10 +87,10 @@ class Pulse:
 
 
 class Supervisor:
-    """Whoever started this program and waits for its notifications, by systemd's protocol; maybe nobody."""
+    """The supervisor that waits for this program's notifications, by systemd's protocol, if there is one."""
 
     def __init__(self, environ: MutableMapping[str, str], pid: int) -> None:
-        """Read where to send, and how often; the variables are removed, so that no child sends in our name."""
+        """Read from the environment where and how often to send, and remove the variables, so that no child does."""
         self._address = environ.pop("NOTIFY_SOCKET", "")
         every, whom = environ.pop("WATCHDOG_USEC", ""), environ.pop("WATCHDOG_PID", "")
         meant = not whom or whom == str(pid)

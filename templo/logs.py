@@ -1,4 +1,4 @@
-"""How both programs log: to standard error, one form of line."""
+"""The log of both programs: lines of one format on standard error."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One connection to the MQTT broker for both programs: connects, reconnects, publishes, and hands on what arrives.
+"""One connection to the MQTT broker for both programs: connects, reconnects, publishes, and passes on what arrives.
 
-It stores nothing: what is published without a connection is refused, and what the broker has not acknowledged ends
-with the connection. Each program keeps what must arrive, and sends it again.
+It stores nothing: a message published without a connection is refused, and messages that the broker has not
+acknowledged are dropped with the connection. Each program stores what must arrive, and sends it again.
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ RETURN_S = (15.0, 600.0)
 
 It doubles with each return that fails.
 """
+
+REFUSED_S = (10.0, 300.0)
+"""The shortest and the longest wait before a refused subscription is requested again; each is twice the last."""
 
 CONNECT_S = 5.0
 PROBE_S = 2.0
@@ -86,7 +89,8 @@ class Connection:
     settings. At a later one of the list it returns to an earlier one that answers again: brokers that do not share
     their messages are of use only where all programs meet at the same one. A broker that does not speak MQTT 5
     (nats-server) is tried again in 3.1.1. A broker that is not there is no error: it is tried again, from every half
-    second to every ten.
+    second to every ten. A broker that refuses a subscription is not left, because the programs at brokers that do not
+    share their messages would lose each other: the subscription is requested again, ever less often.
     """
 
     def __init__(
@@ -103,7 +107,7 @@ class Connection:
         beat: Beat = no_heartbeat,
         network_beat: Beat = no_heartbeat,
     ) -> None:
-        """Only remember; `start` connects.
+        """Store the arguments; `start` connects.
 
         `subscriptions` are topic filters with their QoS. `role` names this program in the log. `will` gives the will
         of each connection, which the broker publishes if it breaks. `retained` holds payloads by their topics that
@@ -267,7 +271,7 @@ class Connection:
         if not self._wait(session.answered, CONNECT_S):
             self._complain(f"the broker at {self.address} took the connection and does not answer")
         elif not (self._stopping or self._unplugged):
-            self._watch(session)
+            self._watch(client, session)
         self._client = None
         if self._stopping:
             session.over.wait(FAREWELL_S)
@@ -285,7 +289,7 @@ class Connection:
             return was_up, True
         return was_up, False
 
-    def _watch(self, session: _Session) -> None:
+    def _watch(self, client: paho.Client, session: _Session) -> None:
         """Wait until a connection is over, and end it where the broker owes an answer for longer than a keepalive.
 
         It ends too where an earlier broker of the list answers again.
@@ -303,6 +307,9 @@ class Connection:
                 return_due_s = time.monotonic() + self._return_s
             late_s = time.monotonic() - self._settings.keepalive_s
             owed_since_s = session.owed_since_s()
+            if session.refused and time.monotonic() >= session.again_due_s:
+                session.again_s = min(2 * session.again_s, REFUSED_S[1])
+                self._subscribe(client, session, session.refused)
             if owed_since_s is not None and owed_since_s < late_s:
                 owed = f"what this {self._role} published"
             elif not session.subscribed and session.greeted_s < late_s:
@@ -364,7 +371,7 @@ class Connection:
                 self._complain(f"the broker at {self.address} refuses this {self._role}: {reason}")
             session.over.set()
         else:
-            client.subscribe(self._subscriptions)
+            self._subscribe(client, session, self._subscriptions)
             self._complaints.clear()
             session.greeted_s = time.monotonic()
             self._up = True
@@ -379,11 +386,21 @@ class Connection:
             log.warning("the connection to %s is gone: %s", self.address, reason)
         session.end()
 
+    def _subscribe(self, client: paho.Client, session: _Session, filters: Sequence[tuple[str, int]]) -> None:
+        session.requested = list(filters)  # before the answer, which comes in another thread
+        session.again_due_s = time.monotonic() + session.again_s
+        client.subscribe(session.requested)
+
     def _on_subscribe(self, reasons: list[ReasonCode], session: _Session) -> None:
-        session.subscribed = True
-        for (topic, _), reason in zip(self._subscriptions, reasons, strict=False):
+        refused = []
+        for each, reason in zip(session.requested, reasons, strict=False):
             if reason.is_failure:
-                log.error("the broker refuses %s to this %s: %s", topic, self._role, reason)
+                refused.append(each)
+                self._complain(f"the broker at {self.address} refuses {each[0]} to this {self._role}: {reason}")
+            elif session.subscribed:
+                log.info("the broker at %s grants %s to this %s now", self.address, each[0], self._role)
+        session.refused = refused
+        session.subscribed = True
 
     def _on_publish(self, reason: ReasonCode) -> None:
         if reason.is_failure:
@@ -426,6 +443,9 @@ class _Session:
         self.unsupported = False
         self.greeted_s = 0.0
         self.subscribed = False
+        self.requested: list[tuple[str, int]] = []
+        self.refused: list[tuple[str, int]] = []
+        self.again_s, self.again_due_s = REFUSED_S[0], math.inf
         self._lock = threading.Lock()
         self._leaving: deque[paho.MQTTMessageInfo] = deque()
         self._taken_s = 0.0
@@ -449,7 +469,7 @@ class _Session:
             self._leaving.clear()
 
     def owed_since_s(self) -> float | None:
-        """Return since when the broker has acknowledged nothing of what it owes; None where it owes nothing."""
+        """Return since when the broker has acknowledged nothing of what it owes; None if it owes nothing."""
         with self._lock:
             self._forget_taken()
             return self._taken_s if self._leaving else None

@@ -1,4 +1,4 @@
-"""How messages show values and names that people gave: escaped, in one line, and short."""
+"""How messages quote values and people's names: escaped, in one line, and short."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ TempleName: TypeAlias = Annotated[str, matching(TEMPLE_NAME, "1 to 32 lower-case
 
 
 def split_port(address: str) -> tuple[str, str]:
-    """Return the host and the port of an address; the port is empty where it has none.
+    """Return the host and the port of an address; the port is empty if it has none.
 
     >>> split_port("temple.local:1884"), split_port("[::1]:1884"), split_port("::1")
     (('temple.local', '1884'), ('::1', '1884'), ('::1', ''))

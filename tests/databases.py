@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -21,6 +21,11 @@ from tests.brokers import HOST, free_port
 USER = "templo"
 PASSWORD = "atl-tlachinolli"
 _READY_S = 120.0
+_COLUMNS_AND_INDEXES = """
+    SELECT string_agg(concat_ws(' ', relname, attname, atttypid, attnotnull), ',' ORDER BY relname, attname)
+    FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+    WHERE relnamespace = %s::regnamespace AND attnum > 0 AND NOT attisdropped
+"""
 
 
 class Postgres:
@@ -30,6 +35,8 @@ class Postgres:
         self._folder = folder
         self._connections = connections
         self._names = (f"house_{n}" for n in itertools.count(1))
+        self._emptied: list[str] = []
+        self._usual = ""
         # PostgreSQL refuses to run as root, and Debian's package brings a user for it.
         self._user = "postgres" if os.geteuid() == 0 else None
         self._process: subprocess.Popen[bytes] | None = None
@@ -100,6 +107,37 @@ class Postgres:
         name = next(self._names)
         with self.connect() as connection:
             connection.execute(f"CREATE SCHEMA {name}".encode())
+        return self._url(name)
+
+    @contextmanager
+    def place(self) -> Iterator[str]:
+        """Yield the URL of a place that holds no row; it may have the tables that a companion made there earlier.
+
+        To empty them is a tenth of the work of making them.
+        """
+        if not self._emptied:
+            yield (url := self.url())
+            name = url.rpartition("%3D")[2]
+        else:
+            name = self._emptied.pop()
+            yield self._url(name)
+        with suppress(psycopg.Error), self.connect() as connection:
+            if self._empty(connection, name):
+                self._emptied.append(name)
+
+    def _empty(self, connection: psycopg.Connection, name: str) -> bool:
+        """Empty every table; return whether the place is like the first that was emptied."""
+        found = connection.execute(_COLUMNS_AND_INDEXES, [name]).fetchone()
+        self._usual = self._usual or str(found)
+        if str(found) != self._usual:
+            return False
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", [name]).fetchall()
+        words = ["SET lock_timeout = '5s'", "SET session_replication_role = replica"]
+        words += [f"DELETE FROM {name}.{table}" for (table,) in tables]
+        connection.execute("; ".join(words).encode())
+        return True
+
+    def _url(self, name: str) -> str:
         options = f"options=-csearch_path%3D{name}"
         return f"postgresql+psycopg://{USER}:{PASSWORD}@{HOST}:{self.port}/postgres?{options}"
 

@@ -1,12 +1,13 @@
 """Packs what `make release` built into one archive, with checksums: programs, parts to print, sheets, packages.
 
-It builds nothing: what is missing is named with the command that makes it. The same files give the same archive.
+If a file is missing, it names the command that makes it. The same files give the same archive.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -39,7 +40,12 @@ KINDS = (
     Kind("build/wheels", "templo_mayor-*.whl", "wheels", "pip wheel --no-deps --wheel-dir build/wheels ."),
     Kind("build/packages", "*.deb", "packages", "make packages", required=False),
     Kind("docs", "release.md", "", "git checkout docs/release.md"),
+    Kind("docs", "*.md", "guides", "git checkout docs"),
+    Kind("docs/pictures/temple", "*.png", "guides/pictures/temple", "make hardware ARGS=--docs"),
+    Kind("docs/pictures/wiring", "*.svg", "guides/pictures/wiring", "make hardware ARGS=--docs"),
 )
+_BESIDE = re.compile(rb"\]\((?=[\w-]+\.md)")
+"""A link to another page of the same folder."""
 
 
 class ReleaseError(Exception):
@@ -61,12 +67,14 @@ def found(root: Path) -> Iterator[tuple[str, Path]]:
 
 def pack(root: Path, version: str) -> Path:
     """Write build/templo-mayor-VERSION.zip with `SHA256SUMS` inside, and the archive's own sum beside it."""
-    files = dict(found(root))
-    sums = "".join(f"{_sum(file.read_bytes())}  {name}\n" for name, file in sorted(files.items()))
+    files = {name: file.read_bytes() for name, file in found(root)}
+    # It lies over the guides in the archive, and beside them in the repository.
+    files["release.md"] = _BESIDE.sub(rb"](guides/", files["release.md"])
+    sums = "".join(f"{_sum(data)}  {name}\n" for name, data in sorted(files.items()))
     archive = root / "build" / f"templo-mayor-{version}.zip"
     top = archive.stem
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, data in [("SHA256SUMS", sums.encode()), *((n, f.read_bytes()) for n, f in sorted(files.items()))]:
+        for name, data in [("SHA256SUMS", sums.encode()), *sorted(files.items())]:
             packed.writestr(zipfile.ZipInfo(f"{top}/{name}", EPOCH), data, zipfile.ZIP_DEFLATED)
     archive.with_name(f"{archive.name}.sha256").write_text(f"{_sum(archive.read_bytes())}  {archive.name}\n")
     return archive

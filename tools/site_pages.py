@@ -44,6 +44,8 @@ def relink(markdown: str, source: str) -> str:
         on_site = ROOT_PAGES.get(in_repository, in_repository.removeprefix("docs/"))
         if in_repository not in ROOT_PAGES and not in_repository.startswith("docs/"):
             return text
+        if (ROOT / in_repository).is_dir():
+            return text
         relative = posixpath.relpath(on_site, posixpath.dirname(page) or ".")
         return f"{bang}[{text}]({relative}{hash_sign}{anchor})"
 

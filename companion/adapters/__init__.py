@@ -1,1 +1,1 @@
-"""What connects the companion to the world: database, broker, and those who watch a table."""
+"""Connects the companion to the outside: database, broker, network, and the event streams of the pages."""

@@ -1,4 +1,4 @@
-"""A thread that works in the background for as long as the program runs."""
+"""A background thread that runs for as long as the program does."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 
 
 class Background(ABC):
-    """One thread, from `start` until `stop`; `_run` is its work, and returns soon after `_ending` is set."""
+    """One thread, from `start` until `stop`. Its work is `_run`, which returns soon after `_ending` is set."""
 
     def __init__(self, name: str) -> None:
-        """Only remember; `start` begins. `name` is the thread's in logs."""
+        """Store the arguments; `start` begins. `name` is the thread's name in logs."""
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 

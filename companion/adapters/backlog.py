@@ -1,8 +1,8 @@
-"""What came from the broker and waits to be taken in: in turns by temple and ledger, so nobody waits for a flood.
+"""The queue between broker and intake: it serves temples and ledgers in turn, so that a flood delays nobody else.
 
-Known ledgers come first. What nobody has seen before is taken slowly, and so few new names and ledgers a minute are
-let in that no stranger fills the store. What is refused here is not acknowledged: its temple keeps it and sends it
-again. It knows nothing of MQTT, and stores nothing.
+Known ledgers come first. Tokens of unknown ledgers are taken slowly, and only a few new names and ledgers are
+admitted each minute, so that no stranger can fill the store. A token that is refused here is not acknowledged: its
+temple stores it and sends it again.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import Protocol, TypeAlias
 from templo import contract
 
 WAITING = 20_000
-"""Messages that wait at the most; one more takes the place of the newest in the longest lane."""
+"""The most messages that wait; another one replaces the newest in the longest lane."""
 
 NEWEST_WORDS = 100
-"""Messages of one kind beside tokens that wait for one temple; the oldest go, as each says how things are now."""
+"""The most waiting messages of one kind, tokens aside, for one temple; the oldest are dropped as outdated."""
 
 WORDS_AT_ONCE = 10
-"""Of those, how many are taken in one turn: each may cost a change of the store."""
+"""How many of those are taken in one turn: each may cause a change of the store."""
 
 MOST_TEMPLES = 1_000
-"""Temples that the store may know; beyond them no new name is let in."""
+"""The most temples in the store; beyond that no new name is admitted."""
 
 _REMEMBERED = 1000
 _SOON_S = 0.05
 
 
 class Ledgers(Protocol):
-    """What is known of temples and their ledgers; it may be asked from any thread."""
+    """What is known of temples and their ledgers. Safe from any thread."""
 
     def is_known(self, temple: str, source: str = "") -> bool:
         """Return whether a temple is in the store, and a ledger's tokens too where one is given."""
@@ -49,7 +49,7 @@ class Ledgers(Protocol):
 
 
 class Allowance:
-    """So many at once, and so many a second after that."""
+    """A rate limit: a burst, then a number per second."""
 
     def __init__(self, clock: Callable[[], float], burst: int, per_second: float) -> None:
         self._clock = clock
@@ -59,14 +59,14 @@ class Allowance:
         self._then = clock()
 
     def left(self) -> int:
-        """Return how many may come now."""
+        """Return how many are allowed now."""
         now = self._clock()
         self._left = min(float(self._burst), self._left + (now - self._then) * self._per_second)
         self._then = now
         return math.floor(self._left)
 
     def use(self, count: int = 1) -> bool:
-        """Use some of it; return whether there was enough."""
+        """Use some of the allowance; return whether there was enough."""
         if self.left() < count:
             return False
         self._left -= count
@@ -74,7 +74,7 @@ class Allowance:
 
 
 STRANGERS = (200, 20.0)
-"""Messages of ledgers that no temple counts with, in all: at once, and a second."""
+"""Messages of ledgers that no temple counts with, in all: the burst, and the rate a second."""
 
 NEW_NAMES = (500, 1 / 60)
 """Temples that were never seen before."""
@@ -114,20 +114,20 @@ class Backlog:
         self._admitted: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def put_event(self, event: bool | None) -> None:
-        """Put in whether the broker can be reached, or with none the end, which comes after everything else."""
+        """Add whether the broker can be reached, or None for the end, which comes after everything else."""
         with self._news:
             self._events.append(event)
             self._news.notify()
 
     def expects(self, temple: str) -> bool:
-        """Return whether a temple's messages are worth reading: a cheap look, before anything is decoded."""
+        """Return whether a temple's messages may be admitted: a cheap check before decoding."""
         if self._ledgers.is_known(temple):
             return True
         with self._news:
             return (temple, "") in self._admitted or self._may_be_new()
 
     def put(self, temple: str, message: contract.Message) -> bool:
-        """Put in a message; return whether it waits now, and False where it is refused."""
+        """Add a message; return False if it is refused."""
         source = message.source if isinstance(message, contract.Token) else ""
         with self._news:
             if not self._admits(temple, source):
@@ -145,9 +145,9 @@ class Backlog:
             return True
 
     def take(self, limit: int, timeout: float) -> list[Taken | bool | None]:
-        """Return up to `limit` messages, some of each lane, in the order in which they came; wait for the first.
+        """Return up to `limit` messages from all lanes, in order of arrival; wait for the first.
 
-        Events come before them, but for the end.
+        Events come before them, except the end.
         """
         with self._news:
             until = self._clock() + timeout
@@ -164,7 +164,7 @@ class Backlog:
                 self._news.wait(min(left, _SOON_S) if self._count else left)
 
     def _admits(self, temple: str, source: str) -> bool:
-        """Return whether a name and a ledger are known, or may be new; the caller holds the lock."""
+        """Return whether a name and a ledger are known or may be admitted; the caller holds the lock."""
         if (temple, source) in self._admitted or self._ledgers.is_known(temple, source):
             return True
         is_new_name = (temple, "") not in self._admitted and not self._ledgers.is_known(temple)
@@ -195,7 +195,7 @@ class Backlog:
             self._admitted.popitem(last=False)
 
     def _make_room(self, lane: deque[_Waiting]) -> bool:
-        """Drop the newest message of the longest lane, unless that is the one that wants to grow."""
+        """Drop the newest message of the longest lane, unless that is the lane to be extended."""
         longest = max(self._lanes.values(), key=len)
         if longest is lane:
             return False
@@ -224,7 +224,7 @@ class Backlog:
         return self._ledgers.is_known(temple)
 
     def _in_turns(self, keys: list[_Key], limit: int) -> list[_Waiting]:
-        """Take equal shares of lanes, what one leaves going to the others; a lane that was served goes to the end."""
+        """Take equal shares from the lanes, passing unused shares on; a lane that was served goes to the end."""
         chosen: list[_Waiting] = []
         spare = {key: min(len(self._lanes[key]), _most_at_once(key)) for key in keys}
         while limit > len(chosen) and (open_ := [key for key in keys if spare[key]]):

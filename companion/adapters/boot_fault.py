@@ -1,4 +1,4 @@
-"""What is wrong with the settings on the boot partition of a card."""
+"""Reads what is wrong with the settings on a card's boot partition."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Follows a file while its designer edits it, and lets one table play on with it each time it is sound.
+"""Watches a file while its designer edits it, and switches one table to each version of it that has no faults.
 
-It knows files and services, and no game: what a file may hold is its option's business.
+What a file may contain is up to the option that reads it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from companion.service.services import Services
 log = logging.getLogger(__name__)
 
 EVERY = 0.5
-"""Seconds between two looks. A file is taken when two in a row found the same: editors write in parts."""
+"""Seconds between two checks. A file is read when two in a row found it unchanged: editors write in parts."""
 
 
 class Draft(Background):
-    """One table's option, kept as its file says; of a file with faults the last sound one stays in play.
+    """Keeps one table's option equal to a file; while the file has faults, its last good version stays in play.
 
-    `on_version` is given the faults of each version, none where it is in play. It is called from this thread.
+    `on_version` is called from this thread with the faults of each version; one without faults is in play.
     """
 
     def __init__(
@@ -45,12 +45,12 @@ class Draft(Background):
         self._taken: object = self
 
     def start(self) -> None:
-        """Begin to follow the file; the table's pages know of it from here on."""
+        """Start to follow the file, and show that on the table's pages."""
         self._services.tables.set_draft(self._table_id, ())
         super().start()
 
     def look(self) -> None:
-        """Look at the file once, and take it in where it has come to rest in a new shape."""
+        """Check the file once, and apply it if it has changed and is no longer being written."""
         try:
             found = self._path.read_bytes()
         except OSError:

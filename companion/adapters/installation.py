@@ -1,4 +1,4 @@
-"""What an organiser sees of the programs: the companions of an installation, and its brokers."""
+"""The companions and brokers of an installation, as the organiser's page lists them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Companion:
     temples: int
     """How many temples' tokens it stores."""
     is_own: bool
-    """Whether it is the one that was asked."""
+    """Whether it is this companion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class Installation:
     companions: tuple[Companion, ...] = ()
     brokers: tuple[BrokerState, ...] = ()
     store_answers: bool = True
-    """Whether the store could be asked for its companions."""
+    """Whether the store could be read for its companions."""
 
 
 def look(
     companions: Callable[[], tuple[Companion, ...]], listed: Iterable[Address], used: Address | None
 ) -> Installation:
-    """Return what is seen; `companions` asks the store, and raises `ServiceError` where that does not answer."""
+    """Return the companions and brokers; `companions` reads the store, and raises `ServiceError` if that fails."""
     states = brokers(listed, used)
     try:
         return Installation(companions(), states)
@@ -58,7 +58,7 @@ def look(
 
 
 def brokers(listed: Iterable[Address], used: Address | None) -> tuple[BrokerState, ...]:
-    """Return the state of each broker of a list: those that this companion does not use are tried for a moment."""
+    """Return the state of each broker of a list; those that this companion does not use are tried briefly."""
     return tuple(BrokerState(str(each), each == used, each == used or _answers(each)) for each in listed)
 
 

@@ -1,4 +1,4 @@
-"""Has the pages rendered again when the organiser's message ends by itself."""
+"""Renders pages again when the organiser's message expires."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import threading
 from collections.abc import Callable
 
 _LATER_S = 0.1
-"""Seconds after its end, so that it is over by any rounding."""
+"""Seconds to wait beyond its end, so that it is over whatever the rounding."""
 
 _AT_MOST_S = 5.0
-"""Seconds between two looks while a message is shown: the clock by which it ends may be set meanwhile."""
+"""Seconds between checks while a message is shown, because the clock may be set meanwhile."""
 
 
 class MessageEnd:
     """One timer, set for the end of the message that is shown."""
 
     def __init__(self, seconds_left: Callable[[], float], end: Callable[[], None]) -> None:
-        """Only remember; `end` is called from another thread when nothing is left of the message."""
+        """Store the arguments; `end` is called from another thread when the message has ended."""
         self._seconds_left = seconds_left
         self._end = end
         self._lock = threading.Lock()
@@ -24,7 +24,7 @@ class MessageEnd:
         self._stopped = False
 
     def look(self) -> None:
-        """Set the timer for the message as it is now, unless this was stopped."""
+        """Set the timer for the current message, unless this was stopped."""
         with self._lock:
             if self._timer:
                 self._timer.cancel()
@@ -36,7 +36,7 @@ class MessageEnd:
                 self._timer.start()
 
     def stop(self) -> None:
-        """Set no timer any more, and wait for one that is at work."""
+        """Stop the timer, and wait for a call in progress."""
         with self._lock:
             self._stopped = True
             timer, self._timer = self._timer, None

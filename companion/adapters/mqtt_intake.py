@@ -1,7 +1,7 @@
-"""The intake: tokens come in from the broker, are stored with what they cause, and only then are acknowledged.
+"""The MQTT intake: stores the tokens that arrive together with their effects, and only then acknowledges them.
 
-The connection's threads only enqueue; one thread of its own stores and answers. A message that breaks the contract is
-logged in one line and changes nothing.
+The connection's threads only enqueue; a thread of its own stores and acknowledges. A message that breaks the contract
+is logged in one line and otherwise ignored.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from templo.mqtt import Connection
 log = logging.getLogger(__name__)
 
 BATCH = 500
-"""Tokens that share one change of the store at the most."""
+"""The most tokens in one change of the store."""
 
 RETRY_AFTER = 0.5
-"""Seconds between two tries to store, while the store fails."""
+"""Seconds between attempts to store while the store fails."""
 
 SCORES_EVERY = 0.5
-"""Seconds between two looks at what the temples' tables count."""
+"""Seconds between checks of the scores of the temples' tables."""
 
 ACK_EVERY = 60.0
-"""Seconds between two acknowledgements of a temple that is idle: they give the time to one without a time server."""
+"""Seconds between acknowledgements of an idle temple: they give the time to one without a time server."""
 
 TIME_EVERY = 0.5
-"""Seconds between two looks at what time alone has changed."""
+"""Seconds between checks of what the time alone changes."""
 
 _READ = [each for each in contract.CONTRACT.read_by(contract.Role.COMPANION) if each.place is contract.Place.TEMPLE]
 _RETAINED = {each.leaf for each in _READ if each.retained}
@@ -48,7 +48,7 @@ _Arrival: TypeAlias = tuple[str, contract.Message] | bool | None
 
 
 class Intake:
-    """Carries messages from one broker to the services; it waits for a broker that is not there."""
+    """Passes messages from a broker to the services; it waits for a broker that cannot be reached."""
 
     def __init__(
         self,
@@ -62,11 +62,11 @@ class Intake:
         consumes: Callable[[str], bool] = lambda temple: True,
         hotspot: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Only remember; `start` connects. `beat` is that of the thread that stores, the others the connection's.
+        """Only remember; `start` connects. `beat` belongs to the storing thread, the others to the connection.
 
-        `consumes` says whether a temple's tokens are this companion's to store, where several share a store; the rest
-        of what a temple says is every companion's. `hotspot` returns at once whether this machine's own Wi-Fi is
-        open, for the temples' lamps.
+        `consumes` says whether this companion stores a temple's tokens, if several share a store; every companion
+        processes the other messages. `hotspot` returns at once whether this machine's own Wi-Fi is open, for the
+        temples' lamps.
         """
         self._services = services
         self._beat = beat
@@ -103,7 +103,7 @@ class Intake:
         self._connection.start()
 
     def stop(self) -> None:
-        """Leave the broker, having stored and acknowledged what had arrived."""
+        """Store and acknowledge what has arrived, and disconnect."""
         self._stopping.set()
         self._waiting.put_event(None)
         self._thread.join(timeout=5)
@@ -111,16 +111,16 @@ class Intake:
 
     @property
     def subscribed(self) -> bool:
-        """Whether the broker has answered the subscriptions, so that every token published from now on arrives."""
+        """Whether the broker has confirmed the subscriptions, so that every token published from now on arrives."""
         return self._connection.subscribed
 
     @property
     def broker(self) -> Address | None:
-        """The broker that it is connected to, or none."""
+        """The broker that it is connected to, or None."""
         return self._connection.address if self.subscribed else None
 
     def on_connected(self) -> None:
-        """Enqueue it."""
+        """Enqueue the event."""
         self._waiting.put_event(True)
 
     def on_disconnected(self) -> None:
@@ -128,7 +128,7 @@ class Intake:
         self._waiting.put_event(False)
 
     def on_message(self, topic: str, payload: bytes, retained: bool) -> None:
-        """Enqueue a message; raises `WireError` for one that is not taken in."""
+        """Enqueue a message; raises `WireError` for one that is not processed."""
         temple, leaf = contract.parse_topic(topic)
         if leaf == contract.Token.leaf and not self._consumes(temple):
             return
@@ -146,7 +146,7 @@ class Intake:
             arrivals = self._waiting.take(BATCH, IDLE_S)
 
     def _take(self, arrivals: list[_Arrival]) -> bool:
-        """Take messages in, in their order; return whether there may be more."""
+        """Process messages in their order; return False at the end."""
         tokens: list[tuple[str, contract.Token]] = []
         for each in arrivals:
             if isinstance(each, tuple) and isinstance(each[1], contract.Token):
@@ -182,7 +182,7 @@ class Intake:
         return True
 
     def _receive(self, temple: str, message: contract.Message) -> None:
-        """Take in a message of a temple that is neither a token nor its status."""
+        """Process a temple's message that is neither a token nor its status."""
         match message:
             case contract.Count():
                 self._services.temples.ledgers.receive_count(temple, message)
@@ -195,7 +195,7 @@ class Intake:
                 self._persist(self._services.temples.requests.receive_reply, temple, message, time.monotonic())
 
     def _publish_scores(self) -> None:
-        """Publish what counts in the game of each temple, and its mood, where that has changed.
+        """Publish the score and the mood of each temple's game, if they have changed.
 
         Home Assistant and a temple's lamps know no game.
         """
@@ -221,7 +221,7 @@ class Intake:
                 self._publish(temple.name, mood)
 
     def _publish_changes(self) -> None:
-        """Publish which tables have changed; what they hold is requested where tables are shown."""
+        """Publish which tables have changed; readers request their contents."""
         if not self._up:
             return
         versions = self._services.tables.written()
@@ -243,7 +243,7 @@ class Intake:
             self._services.temples.requests.request_missing(time.monotonic())
 
     def _persist(self, change: Callable[..., Any], *args: Any) -> Any:
-        """Make a change, again and again while its store fails; nothing is acknowledged meanwhile."""
+        """Make a change, repeating it while the store fails; nothing is acknowledged meanwhile."""
         while True:
             try:
                 return change(*args)
@@ -256,7 +256,7 @@ class Intake:
                     return None
 
     def _acknowledge_status(self, temple: str, status: contract.Status) -> None:
-        """Acknowledge what is stored of a ledger that has just come: one from a backup is known by it at once.
+        """Acknowledge what is stored of a ledger that has just appeared: this reveals a restored one at once.
 
         Once for each session and source of a temple while the connection lasts, and again after it was away.
         """
@@ -273,7 +273,7 @@ class Intake:
                     self._acknowledge(temple.name, temple.source)
 
     def take_over(self, temple: str) -> None:
-        """Acknowledge what is stored of a temple that is this companion's from now on; safe from any thread."""
+        """Acknowledge what is stored of a temple whose tokens this companion now stores; safe from any thread."""
         self._scored.pop(temple, None)
         self._moods.pop(temple, None)
         known = self._services.temples.find(temple)
@@ -287,7 +287,7 @@ class Intake:
         self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock()))
 
     def _command(self, temple: str, command: contract.Command) -> None:
-        """Send a command, now and at the next connection, until it is answered or has expired.
+        """Send a command, now and at each new connection, until it is answered or has expired.
 
         A temple carries out a command once, however often it arrives. Missing tokens are requested again anyway.
         """

@@ -1,7 +1,7 @@
-"""What changed, and for whom: the hub behind the event streams, and the pictures that they carry.
+"""The hub behind the event streams, and the cache of the pages that they carry.
 
-It knows topics, slices and numbers, no table, no rule and no web framework: who cuts and who paints is passed in.
-Nothing here polls, and nothing is painted twice for the same audience.
+Streams wait for topics and never poll. A page is rendered once for each audience and change; the functions that make
+its view model and render it are passed in.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ from companion.games.kit import Json
 
 VERSION_MARK = "\x1aversion\x1a"
 REQUEST_MARK = "\x1arequest\x1a"
-"""What a painter leaves in a form for the table's version and for the id of a post.
+"""What a renderer leaves in a form for the table's version and for the id of a post.
 
-A region that did not change is not rendered again although the version moved on. The sign is a control character,
-which no name, title or text can hold.
+A region that did not change is not rendered again although the version has increased. The mark contains a control
+character, which no name, title or text can contain.
 """
+
+EVERYTHING = "*"
+"""The topic that every change belongs to."""
 
 Slices: TypeAlias = Mapping[str, Mapping[str, Json]]
 
 
 class StreamsFull(Exception):
-    """As many streams are open as may be; the message says how many."""
+    """The limit of open streams is reached; the message says how many are open."""
 
 
 class HubClosed(Exception):
@@ -56,11 +59,11 @@ class Hub:
         self._closed = False
 
     def publish(self, topic: str) -> None:
-        """Say that what a topic names has changed; every stream that listens to it wakes."""
+        """Announce a change under a topic, and wake every stream that waits for it."""
         with self._lock:
             self._serial += 1
-            self._serials[topic] = self._serial
-            waiting = [stream for stream in self._streams if topic in stream.topics]
+            self._serials[topic] = self._serials[EVERYTHING] = self._serial
+            waiting = [each for each in self._streams if topic in each.topics or EVERYTHING in each.topics]
         for stream in waiting:
             stream.wake()
 
@@ -84,7 +87,7 @@ class Hub:
             return stream
 
     def _full(self, who: str) -> str:
-        """Return why there is no room for one more stream of an address; empty where there is."""
+        """Return why an address cannot open another stream; empty if it can."""
         own = sum(stream.who == who for stream in self._streams)
         if own >= self.cap_each:
             return f"{own} streams of {who} are open; expected fewer than {self.cap_each}"
@@ -125,23 +128,23 @@ class Stream:
         self._hub = hub
 
     def end(self) -> None:
-        """Say that it is over."""
+        """End the stream."""
         self.ended = True
         self.wake()
 
     def leave(self) -> None:
-        """Give the place back; harmless when it was given back before."""
+        """Leave the hub; may be called again."""
         self._hub.leave(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One named part of a page as it was painted, and the number of the change it was painted for."""
+    """One named part of a page as it was rendered, and the number of the change it was rendered for."""
 
     html: str
     since: int
     digest: str = field(init=False, compare=False)
-    """The same in every process that paints the same."""
+    """The same in every process that renders the same."""
 
     def __post_init__(self) -> None:
         digest = hashlib.blake2b(self.html.encode(), digest_size=DIGEST_BYTES).digest()
@@ -149,11 +152,11 @@ class Region:
 
 
 DIGEST_BYTES = 6
-"""Of 2^48 digests, two paintings of a region share one by accident less often than a disk errs."""
+"""With 48 bits, two versions of a region have the same digest less often than a disk errs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class RenderedPage:
     """All regions of a page at one moment. `mark` distinguishes pages that cannot be swapped into each other."""
 
     boot: str
@@ -162,7 +165,7 @@ class Picture:
     mark: str
     regions: Mapping[str, Region]
     id: str = field(init=False, compare=False)
-    """The event id that a browser gives back after a cut: this process's number of it, and what each region was."""
+    """The event id that a browser sends when it reconnects: this process's number, and the digest of each region."""
     _events: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -171,7 +174,7 @@ class Picture:
         object.__setattr__(self, "id", f"{self.boot}.{self.serial}.{digests}")
 
     def since(self, seen: str) -> dict[str, str]:
-        """Return the regions that changed after the picture with that id; all of them where the id says nothing."""
+        """Return the regions that changed since the page with an id; all of them if the id is unknown."""
         changed = self._changed(seen)
         return {
             name: region.html.replace(VERSION_MARK, str(self.version))
@@ -180,11 +183,11 @@ class Picture:
         }
 
     def _changed(self, seen: str) -> Callable[[str, Region], bool]:
-        """Return what says of a region whether it differs from the picture with an id.
+        """Return a function that says whether a region differs from the page with an id.
 
-        What this process painted is compared by number: a browser may have been sent something between two of its
-        stream's events, by the answer to a post, and that is to be painted over even where it was taken back. What
-        another process painted is compared by content: a restart, or another worker, repaints nothing.
+        What this process rendered is compared by number: between two events of its stream a browser may have received
+        something in the response to a post, which must be replaced even if it was undone. What another process
+        rendered is compared by content, so that a restart, or another worker, sends nothing twice.
         """
         boot, _, rest = seen.partition(".")
         serial, _, digests = rest.partition(".")
@@ -198,11 +201,11 @@ class Picture:
         return lambda name, region: region.digest != shown[name]
 
     def news(self, seen: str) -> dict[str, object]:
-        """Return what changed after the picture with the id `seen`, as a page takes it over."""
+        """Return what changed since the page with the id `seen`, in the form that our script reads."""
         return {"id": self.id, "version": self.version, "mark": self.mark, "regions": self.since(seen)}
 
     def event(self, seen: str) -> bytes:
-        """Return what changed since `seen` as one event of a stream, empty where nothing did; written once."""
+        """Return what changed since `seen` as one event of a stream, empty if nothing did; written once."""
         with self._lock:
             if seen not in self._events:
                 self._events[seen] = self._written(seen)
@@ -217,10 +220,10 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """A table or a temple cut into slices for one audience, before it is painted.
+class ViewModel:
+    """The slices of a table or a temple for one audience, before they are rendered.
 
-    `frame` is what every region may show beside its slice, such as the names on the chairs: where it changes, all
+    `frame` is what every region may show beside its slice, such as the names on the chairs: if it changes, all
     regions are rendered again.
     """
 
@@ -230,57 +233,61 @@ class Cut:
     slices: Slices
 
 
-Paint: TypeAlias = Callable[[str, Mapping[str, Json]], str]
-"""Paints one region of one audience from its slice alone."""
+RegionRenderer: TypeAlias = Callable[[str, Mapping[str, Json]], str]
+"""Renders one region for one audience from its slice alone."""
 
 
-class _Shelf:
-    """One audience's last picture, with the lock that lets only one thread paint the next."""
+class _CachedPage:
+    """One audience's last page, with the lock that lets only one thread render the next."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.cut: Cut | None = None
-        self.picture: Picture | None = None
+        self.view: ViewModel | None = None
+        self.page: RenderedPage | None = None
 
 
-class Gallery:
-    """The last picture of everything that somebody looks at, painted once for each audience and change."""
+class PageCache:
+    """The last rendering of each page that somebody looks at, made once for each audience and change."""
 
     def __init__(self, hub: Hub, room: int = 256) -> None:
         self._hub = hub
         self._room = room
         self._lock = threading.Lock()
-        self._shelves: OrderedDict[object, _Shelf] = OrderedDict()
+        self._pages: OrderedDict[object, _CachedPage] = OrderedDict()
 
-    def picture(self, key: object, topics: Sequence[str], cut: Callable[[], Cut], paint: Paint) -> Picture:
-        """Return the picture under a key as of now. Only regions whose slice changed are painted.
+    def rendered(
+        self, key: object, topics: Sequence[str], view: Callable[[], ViewModel], render: RegionRenderer
+    ) -> RenderedPage:
+        """Return the page under a key as of now. Only regions whose slice changed are rendered.
 
-        The number of the change is read before the cut is made: a change in between is shown again, never missed.
+        The number of the change is read before `view` is called: a change in between is sent again, never missed.
         """
-        shelf = self._shelf(key)
-        with shelf.lock:
+        cached = self._cached(key)
+        with cached.lock:
             serial = self._hub.serial(topics)
-            if shelf.picture is not None and shelf.picture.serial == serial:
-                return shelf.picture
-            new = cut()
-            shelf.picture = self._painted(serial, new, shelf.cut, shelf.picture, paint)
-            shelf.cut = new
-            return shelf.picture
+            if cached.page is not None and cached.page.serial == serial:
+                return cached.page
+            new = view()
+            cached.page = self._rendered(serial, new, cached.view, cached.page, render)
+            cached.view = new
+            return cached.page
 
-    def _painted(self, serial: int, new: Cut, old: Cut | None, last: Picture | None, paint: Paint) -> Picture:
+    def _rendered(
+        self, serial: int, new: ViewModel, old: ViewModel | None, last: RenderedPage | None, render: RegionRenderer
+    ) -> RenderedPage:
         same_frame = old is not None and (old.mark, old.frame) == (new.mark, new.frame)
         regions = {}
         for name, piece in new.slices.items():
             if last is not None and old is not None and same_frame and old.slices.get(name) == piece:
                 regions[name] = last.regions[name]
             else:
-                regions[name] = Region(paint(name, piece), serial)
-        return Picture(self._hub.boot, serial, new.version, new.mark, regions)
+                regions[name] = Region(render(name, piece), serial)
+        return RenderedPage(self._hub.boot, serial, new.version, new.mark, regions)
 
-    def _shelf(self, key: object) -> _Shelf:
+    def _cached(self, key: object) -> _CachedPage:
         with self._lock:
-            shelf = self._shelves.setdefault(key, _Shelf())
-            self._shelves.move_to_end(key)
-            while len(self._shelves) > self._room:
-                self._shelves.popitem(last=False)
-            return shelf
+            cached = self._pages.setdefault(key, _CachedPage())
+            self._pages.move_to_end(key)
+            while len(self._pages) > self._room:
+                self._pages.popitem(last=False)
+            return cached

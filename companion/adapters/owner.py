@@ -1,4 +1,4 @@
-"""The owner's code: what proves on a page that somebody may read this machine's files."""
+"""The owner's code: whoever enters it on a page has shown that they can read this machine's files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE = "owner-code"
 """Its name in the state directory."""
 
 ORGANISER_FILE = "organiser-code"
-"""The name of the file with the code of who runs an evening of several tables, which is made and proved alike."""
+"""The name of the file with the organiser's code, which works like the owner's."""
 
 LENGTH = 8
 _FORM = re.compile(rf"([{CODE_LETTERS}]{{{LENGTH}}}) ([0-9a-f]{{32}})\s*")
@@ -22,14 +22,14 @@ _FORM = re.compile(rf"([{CODE_LETTERS}]{{{LENGTH}}}) ([0-9a-f]{{32}})\s*")
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A code of 40 bits that a person types once, and the 128 bits by which a browser proves it afterwards."""
+    """A code of 40 bits that a person types once, and a 128-bit proof that the browser stores."""
 
     code: str = field(repr=False)
     proof: str = field(repr=False)
 
 
 def owner_in(file: Path) -> Owner | None:
-    """Return what a file holds, or none where there is no such file that this user may read."""
+    """Return the code in a file, or None if there is no such file or it may not be read."""
     try:
         return _read(file)
     except OSError:
@@ -37,10 +37,10 @@ def owner_in(file: Path) -> Owner | None:
 
 
 def make_owner(file: Path, entropy: Callable[[int], bytes]) -> Owner:
-    """Return what a file holds, which its owner alone can read, or a new code where there is no such file.
+    """Return the code in a private file, or write a new code if there is no such file.
 
-    `entropy` returns that many random bytes. Raises `OSError` where the file can be neither read nor made; one that
-    is there is left as it is, whatever it holds: another companion may have the same code.
+    `entropy` returns that many random bytes. Raises `OSError` if the file can be neither read nor made; a file that
+    exists is never changed, because another companion may have the same code.
     """
     try:
         found = _read(file)

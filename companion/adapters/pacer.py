@@ -1,4 +1,4 @@
-"""The thread that makes the moves of absent players one at a time, each at the pace of its table."""
+"""The thread that makes the moves of absent players one at a time, at the pace of their table."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ log = logging.getLogger(__name__)
 
 
 def seconds(table: Table) -> float:
-    """Return how long a table waits before each move of the app."""
+    """Return how many seconds a table waits before each move of the app."""
     return PACES[table.pace]
 
 
 class Pacer(Background):
-    """Watches every table for a move that the app is to make, and makes it when its time has come.
+    """Watches every table for a move of the app, and makes it when it is due.
 
-    It begins where an earlier run of the program ended: each table is looked at once at the start.
+    At the start it checks every table, so that it continues where an earlier run ended.
     """
 
     def __init__(
@@ -34,9 +34,9 @@ class Pacer(Background):
         beat: Beat = no_heartbeat,
         is_own: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Only remember; `start` begins. `wait` gives the seconds before the app's next move at a table.
+        """Store the arguments; `start` begins. `wait` gives the seconds before the app's next move at a table.
 
-        `is_own` says whether the moves are this companion's to make, where several share a store.
+        `is_own` says whether this companion makes the moves, if several share a store.
         """
         super().__init__("pacer")
         self._services = services
@@ -46,22 +46,22 @@ class Pacer(Background):
         self._changed: SimpleQueue[str | None] = SimpleQueue()
         self._due: dict[str, float] = {}
         self._unread: dict[str, float] = {}
-        """When to look again at the tables that could not be read."""
+        """When to retry the tables that could not be read."""
 
     def notice(self, topic: str) -> None:
-        """Look at a table at which the app is to move: ``"pace:<id>"``; others are ignored. Safe from any thread."""
+        """Note a table at which the app must move: ``"pace:<id>"``; ignore other topics. Safe from any thread."""
         kind, _, table_id = topic.partition(":")
         if kind == "pace":
             self._changed.put(table_id)
 
     def start(self) -> None:
-        """Begin, with every table that waits already."""
+        """Start, with every table that is already waiting."""
         if self._is_own():
             self.look_at_all()
         super().start()
 
     def look_at_all(self) -> None:
-        """Look at every table, whichever companion made its last move."""
+        """Check every table, whichever companion made its last move."""
         for table in self._services.tables.all():
             if table.phase == "running":  # to look at one whose game is over is to read its whole log
                 self._changed.put(table.id)

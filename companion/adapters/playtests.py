@@ -1,6 +1,6 @@
-"""Plays many games of a table's rules with the lab, in a process of its own: one at a time, at low priority, bounded.
+"""Runs playtests: the lab plays many games with a table's rules in a low-priority process, one playtest at a time.
 
-Reports stay in a folder of their own, the newest few.
+Reports are stored in a folder, which holds only the newest few.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from companion.games.kit import Value
 from companion.model.table import ServiceError
 
 GAMES = 200
-"""Games of one playtest, and as many of the preset as it comes where other rules were chosen."""
+"""Games of one playtest, and as many of the unchanged preset if other rules were chosen."""
 
 MINUTES = 20
-"""After so long no more games are begun; the report is of those that were played."""
+"""After this time no more games are begun; the report covers those that were played."""
 
 HARDEST_S = 2 * 60 * MINUTES
-"""Seconds of a processor after which the system ends a playtest, whatever it is doing."""
+"""Seconds of processor time after which the system ends a playtest."""
 
 KEPT = 10
-"""Reports that are kept, the newest."""
+"""How many reports are kept."""
 
 NEEDED = ("matplotlib", "scipy")
-"""What the lab needs beside the companion's own packages."""
+"""The packages that the lab needs besides the companion's own."""
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where this program and the lab are installed."""
+"""The folder in which this program and the lab are installed."""
 
 Stage: TypeAlias = Literal["running", "done", "failed"]
 
@@ -48,7 +48,7 @@ _ID = re.compile(r"[0-9a-f]{12}")
 
 
 class Playtest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is played: a game, a preset, how many sit down, and the options chosen beside the preset's.
+    """What is played: a game, a preset, the number of players, and options that differ from the preset.
 
     `texts` are the keys of those options that take a whole text.
     """
@@ -94,10 +94,10 @@ class Playtests:
     def start(
         self, game: str, preset: str, seats: int, chosen: Mapping[str, Value], texts: Mapping[str, str]
     ) -> Playtest:
-        """Begin to play; `texts` are the options that take a whole text.
+        """Start a playtest; `texts` are the options that take a whole text.
 
-        Raises `ServiceError` ``playtest_missing`` where packages are not installed, ``playtest_busy`` while another
-        one runs.
+        Raises `ServiceError` ``playtest_missing`` if packages are not installed, ``playtest_busy`` while another one
+        runs.
         """
         if self.missing:
             raise ServiceError("playtest_missing")
@@ -122,7 +122,7 @@ class Playtests:
         return made
 
     def every(self) -> list[Playtest]:
-        """Return all that are kept, the newest first."""
+        """Return all stored playtests, the newest first."""
         found = [folder / "playtest.json" for folder in self.folder.glob("*") if _ID.fullmatch(folder.name)]
         by_age = sorted((path for path in found if path.is_file()), key=lambda path: -path.stat().st_mtime_ns)
         return [msgspec.json.decode(path.read_bytes(), type=Playtest) for path in by_age]
@@ -135,32 +135,35 @@ class Playtests:
             raise ServiceError("unknown_playtest") from None
 
     def stage(self, playtest: Playtest) -> Stage:
-        """Return how far one is: one without a report that is not running has failed."""
+        """Return the stage of one; if it is not running and has no report, it has failed."""
         with self._lock:
             running = self._now()
         if running == playtest.id:
             return "running"
-        return "done" if self._report(playtest).is_file() else "failed"
+        return "done" if self._reports(playtest) else "failed"
 
     @property
     def running(self) -> str:
-        """The id of the one that runs, or nothing."""
+        """The id of the running playtest, or an empty string."""
         with self._lock:
             return self._now() or ""
 
     def progress(self, playtest: Playtest) -> tuple[int, int]:
-        """Return how many games are over, of how many."""
+        """Return how many games are over, and how many there will be."""
         with suppress(OSError, ValueError):
             done, total = (self.folder / playtest.id / "progress").read_text("ascii").split()
             return int(done), int(total)
         return 0, GAMES * (2 if playtest.chosen or playtest.texts else 1)
 
-    def report(self, playtest: Playtest) -> bytes:
-        """Return the report, one page of HTML; raises `ServiceError` ``unknown_playtest`` where there is none."""
-        try:
-            return self._report(playtest).read_bytes()
-        except OSError:
-            raise ServiceError("unknown_playtest") from None
+    def report(self, playtest: Playtest, language: str) -> bytes:
+        """Return the report, one page of HTML, in a language, or in another if it was not written in that one.
+
+        Raises `ServiceError` ``unknown_playtest`` if there is none.
+        """
+        written = {path.name: path for path in self._reports(playtest)}
+        if not written:
+            raise ServiceError("unknown_playtest")
+        return written.get(f"report.{language}.html", next(iter(written.values()))).read_bytes()
 
     def close(self) -> None:
         """End the one that runs."""
@@ -181,8 +184,9 @@ class Playtests:
         self._running = None
         return None
 
-    def _report(self, playtest: Playtest) -> Path:
-        return self.folder / playtest.id / "report.html"
+    def _reports(self, playtest: Playtest) -> list[Path]:
+        """Return the report in each language, or the one that earlier releases wrote in English."""
+        return sorted((self.folder / playtest.id).glob("report*.html"))
 
     def _begun(self, playtest: Playtest, folder: Path) -> subprocess.Popen[bytes]:
         chosen = [f"{key}={value}" for key, value in playtest.chosen.items()]
@@ -193,6 +197,7 @@ class Playtests:
         command += ["--games", str(GAMES), "--minutes", str(MINUTES), "--processes", "1", "--beside", "--attended"]
         command += [f"--{study}=0" for study in ("options", "habits", "cards", "strengths")]
         command += ["--progress", str(folder / "progress"), "--report", str(folder / "report.html")]
+        command += ["--language", "every"]
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "PYTHONPATH": str(ROOT),

@@ -1,4 +1,4 @@
-"""The thread that puts away tables whose games are over and at which nobody looks any more."""
+"""The thread that unloads tables whose games are over once nobody looks at them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Shelving(Background):
     """Calls `shelve` from time to time, until it is stopped."""
 
     def __init__(self, shelve: Callable[[], None], every_s: float = EVERY_S) -> None:
-        """Only remember; the first call comes `every_s` seconds after `start`."""
+        """Store the arguments; the first call comes `every_s` seconds after `start`."""
         super().__init__("shelving")
         self._shelve = shelve
         self._every_s = every_s

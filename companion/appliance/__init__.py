@@ -1,1 +1,1 @@
-"""The command `templo-mayor` of the Debian package, and what its units run on the machine."""
+"""The command `templo-mayor` of the Debian package, and the programs that its units run."""

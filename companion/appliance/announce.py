@@ -1,6 +1,6 @@
-"""Announces `templo.local` for this machine for as long as it runs: the unit `templo-mayor-name`.
+"""Publishes `templo.local` as this machine's name for as long as it runs: the unit `templo-mayor-name`.
 
-Where another machine has the name already, that one keeps it, and this one is reached by its own name as before.
+If another machine already has the name, this one is still reached by its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from templo import logs
 from templo.liveness import supervisor
 
 LOOK_S = 5.0
-"""Between two looks at the addresses and at what avahi made of the announcement."""
+"""Between two checks of the addresses and of what avahi made of the announcement."""
 
 RETRY_S = 60.0
 """Until the next try when another machine has the name, or avahi is not there."""

@@ -1,4 +1,4 @@
-"""One file that holds others: a tar whose manifest says what made it and what each of its files must contain."""
+"""A tar archive with a manifest that says which program made it and what each of its files must contain."""
 
 from __future__ import annotations
 

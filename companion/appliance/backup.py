@@ -1,4 +1,4 @@
-"""`templo-mayor backup` and `restore`: ledger, store and settings of the installed temple as one file, and back.
+"""`templo-mayor backup` and `restore`: ledger, store and settings of the installed temple as one file.
 
 Each program copies and restores its own database, as the user it runs as: the store while people play, the ledger
 under a new source. This module collects the copies, and stops and starts the daemons.
@@ -270,7 +270,7 @@ def _copied_settings(installation: Installation, work: Path) -> dict[str, Path]:
 
 
 def _place(installation: Installation, name: str) -> Path:
-    """Return where a file of the settings belongs; raises `ArchiveError` where this release has no such place."""
+    """Return where a file of the settings belongs; raises `ArchiveError` if this release has no such place."""
     for prefix, folder in installation.settings.items():
         if name.startswith(f"{prefix}/"):
             return folder / name.removeprefix(f"{prefix}/")
@@ -347,7 +347,7 @@ def _remove_old(newest: Path) -> None:
 
 @contextmanager
 def _alone(installation: Installation) -> Iterator[Path]:
-    """Give an empty folder of this run's own; raises `BackupError` where another backup or restore is at work."""
+    """Give an empty folder of this run's own; raises `BackupError` if another backup or restore is at work."""
     folder = installation.folder
     with _reported(f"the folder {folder}"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

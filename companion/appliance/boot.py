@@ -1,12 +1,11 @@
-"""Applies the settings that somebody wrote onto the boot partition of a card: the unit `templo-mayor-boot`.
+"""Applies the settings that somebody wrote onto a card's boot partition: the unit `templo-mayor-boot`.
 
-A flashed card has neither screen nor keyboard, but every computer can write to its boot partition. The file there is
-checked as a whole and applied as a whole, or not at all; then it is set aside without its passwords.
+A flashed card has neither screen nor keyboard, but every computer can write to its boot partition. The file is
+checked and applied as a whole, or not at all; then it is renamed and its passwords are removed.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import shutil
@@ -24,10 +23,12 @@ from companion.adapters import boot_fault
 from companion.cli import settings as companion_settings
 from templo import files, logs
 from templo.broker import BrokerSettings
+from templo.broker_elsewhere import drop_in
 from templo.quoting import nearest, shown
 from templo.setting_types import HIDDEN, TempleName, matching, text
 from templo.settings import SettingsError
 from templo.settings import load as load_settings
+from templo.toml_text import to_toml
 
 FILES = (Path("/boot/firmware/templo-mayor.toml"), Path("/boot/templo-mayor.toml"))
 """Where a card's boot partition is mounted, on Raspberry Pi OS and elsewhere."""
@@ -35,9 +36,8 @@ FILES = (Path("/boot/firmware/templo-mayor.toml"), Path("/boot/templo-mayor.toml
 _OWN = ("name", "wifi")
 _CONTROLLER = ("beams", "counting", "broker")
 _COMPANION = ("web", "broker")
+ORIGIN = "By templo-mayor-boot, from the file on the boot partition."
 _LOCAL = ("127.0.0.1", "localhost", "::1")
-_HOME = "link-local 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 log = logging.getLogger(__name__)
 
@@ -96,10 +96,10 @@ def apply(file: Path, machine: Machine) -> None:
         if program == "controller" and "name" in tables:
             given = {"temple": own.name, **given}
         if given:
-            _write(machine.settings / f"{program}.toml", _toml(given), 0o640, f"templo-{program}")
+            _write(machine.settings / f"{program}.toml", to_toml(given), 0o640, f"templo-{program}")
     if own.broker.host not in _LOCAL:
         for program in ("controller", "companion"):
-            _write(machine.units / f"templo-{program}.service.d" / "boot.conf", _drop_in(program), 0o644)
+            _write(machine.units / f"templo-{program}.service.d" / "boot.conf", drop_in(ORIGIN, program), 0o644)
         machine.run("systemctl", "daemon-reload")
     elif "name" in tables:
         machine.run("templo-broker-access", "--temple", own.name)
@@ -112,7 +112,7 @@ def _checked(file: Path, tables: Mapping[str, object], machine: Machine) -> Boot
         path = Path(folder) / "settings.toml"
 
         def given(*names: str) -> Path:
-            path.write_text(_toml({name: tables[name] for name in names if name in tables}))
+            path.write_text(to_toml({name: tables[name] for name in names if name in tables}))
             return path
 
         try:
@@ -129,12 +129,6 @@ def _checked(file: Path, tables: Mapping[str, object], machine: Machine) -> Boot
         missing = "wifi.ssid" if not wifi.ssid else "wifi.country"
         raise BootError(f"{missing} is missing (from {file}); expected it beside the other settings of the Wi-Fi")
     return own
-
-
-def _drop_in(program: str) -> str:
-    """Return what a program's unit needs for a broker elsewhere, whose user and password are in its settings."""
-    allowed = f"IPAddressAllow={_HOME}\n" if program == "controller" else ""
-    return f"# By templo-mayor-boot, from the file on the boot partition.\n[Service]\nEnvironmentFile=\n{allowed}"
 
 
 def _join(wifi: WifiSettings, machine: Machine) -> None:
@@ -172,36 +166,6 @@ def _write(path: Path, content: str, mode: int, group: str | None = None) -> Non
         path.chmod(mode)
     except OSError as error:
         raise BootError(f"{path} cannot be written: {error}") from error
-
-
-def _toml(tables: Mapping[str, object]) -> str:
-    """Return settings as TOML: plain values first, then each table of plain values.
-
-    >>> print(_toml({"temple": "attic", "beams": {"tlaloc": 27}}), end="")
-    temple = "attic"
-    <BLANKLINE>
-    [beams]
-    tlaloc = 27
-    """
-    lines = [f"{_key(key)} = {_value(value)}" for key, value in tables.items() if not isinstance(value, Mapping)]
-    for name, table in tables.items():
-        if isinstance(table, Mapping):
-            lines += ["", f"[{_key(name)}]", *(f"{_key(key)} = {_value(value)}" for key, value in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else json.dumps(key)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def main() -> int:

@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from companion.adapters.network.addresses import own_addresses, own_names, phone_addresses
+from companion.adapters.network.addresses import announced_name, own_addresses, own_names, phone_addresses
 from companion.adapters.network.network_manager import NetworkError
 from companion.appliance import backup, status, tls
 from companion.appliance.network_helper import BusyError, Helper
-from companion.cli.terminal import Terminal
+from companion.cli.programs.terminal import Terminal
 from templo import __version__
 from templo.settings import SettingsError
 
@@ -95,7 +95,7 @@ def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
         (given.certificate, given.key) if given.certificate else None,
         web.port,
         web.proxy,
-        status.pages(web, phone_addresses(), socket.gethostname()),
+        status.pages(web, phone_addresses(), announced_name()),
     )
     terminal.say(*lines)
     return code

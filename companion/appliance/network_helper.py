@@ -1,7 +1,7 @@
-"""What root does for the network: `templo-mayor network` answers a request of the companion, or opens the hotspot.
+"""`templo-mayor network`, run as root: answers one request of the companion, or opens the hotspot.
 
-It reads one line from a socket that the companion alone may open, and changes nothing but Wi-Fi connections. Of all
-runs of it, one at a time changes them.
+It reads one line from a socket that only the companion may open, and changes nothing but Wi-Fi connections, one run
+at a time.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Helper:
     def _changing(self, what: str, patience_s: float) -> Iterator[None]:
         """Let no other run of the helper change a connection until the block ends.
 
-        `what` says what this one does, for those that wait. Raises `BusyError` where another one is not done within
+        `what` says what this one does, for those that wait. Raises `BusyError` if another one is not done within
         `patience_s`.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ class Helper:
         """Open the hotspot where the machine is on no network, and close it where there is another way.
 
         It waits for a running join, and then looks at what came of that. Returns what was done, or nothing. Raises
-        `BusyError` where the join takes longer, and `NetworkError`.
+        `BusyError` if the join takes longer, and `NetworkError`.
         """
         with self._changing(WATCHES, WATCH_PATIENCE_S):
             last = self._last()

@@ -1,10 +1,9 @@
-"""How the installed temple is: what runs, where phones find it, and what to do next."""
+"""The status of the installed temple: what runs, where phones find it, and what to do next."""
 
 from __future__ import annotations
 
 import re
 import shlex
-import socket
 import subprocess
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters import boot_fault
-from companion.adapters.network.addresses import ALIAS, ANNOUNCED, phone_addresses
+from companion.adapters.network.addresses import ALIAS, ANNOUNCED, announced_name, phone_addresses
 from companion.adapters.network.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, owner_in
 from companion.appliance import tls
@@ -33,6 +32,7 @@ NAME = "templo-mayor-name"
 ANSWER_S = 10.0
 LOOPBACK = "127.0.0.1"
 _UP = re.compile(r'^templo_temple_up\{temple="([^"]+)"\} ([01])$', re.MULTILINE)
+_TROUBLE = re.compile(r'^templo_temple_trouble\{temple="([^"]+)",', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Installation:
     hotspot: Hotspot | None = None
     """The Wi-Fi of this machine's own, while it is open and this user may know its password."""
     owner: str = ""
-    """The code for the settings on the page; empty where this user may not read it."""
+    """The code for the settings on the page; empty if this user may not read it."""
     backup_failed: bool = False
     boot_fault: str = ""
 
@@ -75,7 +75,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
     """Learn how everything is.
 
     `systemd` runs systemctl with words and returns what it prints; `fetch` returns the metrics that the companion
-    shows at a port, or none where nothing answers. `serves_tls` says whether the pages are served over TLS as well.
+    shows at a port, or none if nothing answers. `serves_tls` says whether the pages are served over TLS as well.
     """
     running = {**UNITS, **({"tls": tls.UNIT} if serves_tls else {})}
     states = systemd("is-active", *running.values()).split("\n")
@@ -88,13 +88,13 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         if state == "failed"
     }
     alias = systemd("show", "--property=StatusText", "--value", NAME) == ANNOUNCED
-    found_at = pages(web, phone_addresses(), socket.gethostname(), alias)
+    found_at = pages(web, phone_addresses(), announced_name(), alias)
     hotspot = look_at_network(secrets=True).hotspot
     owner = owner_in(STATE / FILE)
     return Installation(
         units,
         found_at,
-        None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
+        None if found is None else _counting(found),
         {role: reason for role, reason in said.items() if reason},
         secure=[page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at]
         if serves_tls
@@ -106,24 +106,29 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
     )
 
 
-def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str, alias: bool = False) -> list[str]:
+def _counting(metrics: str) -> dict[str, bool]:
+    """Return of each temple whether it is connected and nothing keeps it from recording tokens."""
+    troubled = _TROUBLE.findall(metrics)
+    return {temple: up == "1" and temple not in troubled for temple, up in _UP.findall(metrics)}
+
+
+def pages(web: configuration.WebSettings, addresses: Sequence[str], name: str, alias: bool = False) -> list[str]:
     """Return where phones find the pages: at the address that was set, else at the machine's own and its names.
 
-    `alias` is whether the alias leads here.
+    `name` is the one that is announced, or nothing; `alias` is whether the alias leads here.
 
-    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi", alias=True)
+    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi.local", alias=True)
     ['http://192.168.1.7', 'http://templo.local', 'http://raspberrypi.local']
     """
     if web.address:
         return [web.address.rstrip("/")]
     outer = [each for each in addresses if each != LOOPBACK]
-    own = f"{host.lower().partition('.')[0]}.local"
-    names = list(dict.fromkeys([ALIAS, own] if alias else [own])) if outer else []
+    names = [each for each in dict.fromkeys([ALIAS, name] if alias else [name]) if each] if outer else []
     return [f"http://{each}" + (f":{web.port}" if web.port != 80 else "") for each in (*outer, *names)]
 
 
 def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list[str]:
-    """Return the lines that a person reads; `code` draws a QR code, or nothing where it cannot be shown."""
+    """Return the lines that a person reads; `code` draws a QR code, or nothing if it cannot be shown."""
     lines = [f"Templo Mayor {__version__}", ""]
     lines += [f"  {role:<11} {state}" for role, state in found.units.items()]
     for temple, counts in (found.temples or {}).items():
@@ -178,7 +183,7 @@ def _next(found: Installation) -> list[str]:
 
 
 def systemctl(*words: str) -> str:
-    """Return what systemctl prints; nothing where there is none."""
+    """Return what systemctl prints; nothing if there is none."""
     try:
         done = subprocess.run(["systemctl", *words], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603, S607
     except OSError:
@@ -187,7 +192,7 @@ def systemctl(*words: str) -> str:
 
 
 def metrics(port: int) -> str | None:
-    """Return the companion's metrics, or nothing where it does not answer."""
+    """Return the companion's metrics, or nothing if it does not answer."""
     try:
         with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=ANSWER_S) as answer:
             return str(answer.read().decode())

@@ -1,6 +1,6 @@
-"""`templo-mayor tls`: serves the installed pages over TLS, by an authority of this machine or a given certificate.
+"""`templo-mayor tls`: serves the installed pages over TLS, with this machine's authority or a given certificate.
 
-haproxy serves them (`templo-tls.service`); what it needs and what phones may download is in one folder.
+haproxy serves them (`templo-tls.service`). One folder holds its files and those that phones may download.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def described(tls: Tls, pages: Collection[str]) -> list[str]:
 
 
 def secured(page: str, hosts: Collection[str]) -> str:
-    """Return an address over TLS for one over plain http, or nothing where the certificate lacks its host.
+    """Return an address over TLS for one over plain http, or nothing if the certificate lacks its host.
 
     >>> secured("http://192.168.1.7", {"192.168.1.7"})
     'https://192.168.1.7'

@@ -1,4 +1,4 @@
-"""The companion's command line: parses it, and imports the program that the command needs."""
+"""The companion's command line: parses the arguments and imports only the program that the command needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carries out what the command line asks for, and turns every expected error into one line and an exit code."""
+"""Runs the companion's commands, and turns every expected error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 
 from companion.adapters.database.backup import BackupError
 from companion.adapters.database.opening import StoreError
-from companion.cli import backup, check, daemon, export, forget, replay
-from companion.cli import held as held_commands
+from companion.cli import daemon
 from companion.cli import settings as configuration
+from companion.cli.data import backup, check, export, forget, replay
+from companion.cli.data import held as held_commands
 from companion.games import registry
 from companion.web.rendering.texts import TextError
 from companion.web.server.serving import ServeError
@@ -31,9 +32,11 @@ _ERRORS = (
     registry.RegistryError,
 )
 _LASTING = (SettingsError, TextError, registry.RegistryError)
-"""What stays wrong until somebody mends it; a port in use may be free a moment later."""
+"""Errors that last until somebody fixes them; a port in use may be free a moment later."""
 
 EXIT_USAGE = 2
+_OF_A_STORE = ("backup", "restore", "export", "forget", "held")
+"""Commands for a store that is there already."""
 
 
 def check_files(words: Sequence[str]) -> int:
@@ -42,7 +45,7 @@ def check_files(words: Sequence[str]) -> int:
 
 
 def carry_out(arguments: argparse.Namespace) -> int:
-    """Run any other command with the settings that its flags give; returns the exit code."""
+    """Run any other command with the settings from its flags; return the exit code."""
     return _exit_code(lambda: _run(arguments))
 
 
@@ -57,7 +60,8 @@ def _exit_code(command: Callable[[], int]) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    settings = configuration.load(arguments.config, os.environ, given_flags(arguments))
+    installed = configuration.INSTALLED if arguments.command in _OF_A_STORE else None
+    settings = configuration.load(arguments.config, os.environ, given_flags(arguments), installed=installed)
     if arguments.command == "replay":
         games = registry.with_tools(registry.load(settings.games))
         return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)

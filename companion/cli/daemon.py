@@ -18,11 +18,12 @@ from types import FrameType
 
 from companion.adapters import boot_fault, installation
 from companion.adapters.background import Background
+from companion.adapters.credentials import Offered, brokers_for
 from companion.adapters.database import store_lock
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
-from companion.adapters.network.addresses import address_for
+from companion.adapters.network.addresses import address_for, announced_name
 from companion.adapters.network.network_helper import NetworkHelper
 from companion.adapters.news import Hub
 from companion.adapters.owner import FILE, ORGANISER_FILE, Owner, make_owner
@@ -52,8 +53,8 @@ LOOPBACK = "127.0.0.1"
 def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), deck: Path | None = None) -> int:
     """Serve until a signal ends it.
 
-    Raises `StoreError` where the store cannot be opened or another companion uses it; under a supervisor the page
-    says it, and the companion tries again.
+    Raises `StoreError` if the store cannot be opened or another companion uses it; under a supervisor a page shows
+    that, and the companion tries again.
     """
     logs.set_up("templo-companion", settings.log)
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
@@ -110,6 +111,10 @@ def _serve(
     def address(viewer: str) -> str:
         return settings.web.address or f"http://{address_for(viewer)}{port}"
 
+    def name_address() -> str:
+        name = "" if settings.web.address else announced_name()
+        return f"http://{name}{port}" if name else ""
+
     network = NetworkHelper()
     app = create_app(
         services,
@@ -124,8 +129,10 @@ def _serve(
             owner=_code(settings.state_directory / FILE),
             organiser=_code(settings.state_directory / ORGANISER_FILE),
             installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
+            offered=Offered(Path(settings.pairing.folder) if settings.pairing.folder else None),
+            brokers=lambda host: settings.pairing.brokers or brokers_for(host, settings.broker.addresses),
             network=network,
-            name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
+            name_address=name_address,
             first_start=settings.web.first_start == "on" and not demo_temples,
             authority=Path(settings.web.authority) if settings.web.authority else None,
             announce_wrong=share.announce_wrong,
@@ -199,7 +206,7 @@ def _serve(
 
 
 class _Watch(Background):
-    """The thread that watches over the others, and feeds the supervisor's watchdog; if it dies, nobody does."""
+    """The thread that watches the others and notifies the supervisor's watchdog; if it dies, the watchdog acts."""
 
     def __init__(self, feeder: Feeder) -> None:
         super().__init__("watch")
@@ -215,7 +222,7 @@ class _Watch(Background):
 
 
 def _code(file: Path) -> Owner | None:
-    """Return the code in a file; none where it can be neither read nor made, so that nobody has it."""
+    """Return the code in a file, or None if it can be neither read nor created; then nobody has the code."""
     try:
         return make_owner(file, secrets.token_bytes)
     except OSError as error:

@@ -1,7 +1,6 @@
-"""The tables that exist when a demo starts: opened and begun for their temples, following a deck if one is given.
+"""Opens and begins the tables of a demo, one for each temple, with a deck that is being edited if one is given.
 
-It knows which game is shown, and serves nothing. It says on standard output, a line each, what its starter waits for:
-the table, and what is wrong with the deck.
+It prints what `launch` waits for, one line each: the table's address, and faults of the deck.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from companion.adapters.draft_watcher import Draft
-from companion.cli import check
+from companion.cli.data import check
 from companion.games.kit import Fault, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table
@@ -20,7 +19,7 @@ from templo.settings import SettingsError
 GAME = "mexica"
 OPTION = "deck"
 PRESET = "classic"
-"""The demo's table follows a file for this option, under this preset, where its starter names one."""
+"""The option that the demo's table takes from a file, if one is given, and the preset that it then has."""
 
 TITLE = "Templo Mayor"
 TOKENS, MANY_TOKENS = 52, 360
@@ -30,16 +29,16 @@ tokens fall by themselves, lasts as long as it can.
 
 
 def check_takes_deck(services: Services) -> None:
-    """Raise `SettingsError` where the demo's game, of which a stranger may have brought another, takes no deck."""
+    """Raise `SettingsError` if the demo's game, of which a stranger may have brought another, takes no deck."""
     game = services.tables.games[GAME]
     if PRESET not in game.presets or not any(each.key == OPTION and each.reader for each in game.options):
         raise SettingsError(f"--deck is given; expected a {GAME} whose tables take one")
 
 
 def tables(services: Services, temples: Sequence[str], deck: Path | None) -> list[Draft]:
-    """Open a table for each temple, or find it running; returns what follows the deck's file, where there is one.
+    """Open a table for each temple, or find a running one; return the watcher of the deck's file, if any.
 
-    A temple that serves another table stays there, and that table is named, but where a deck is to be followed.
+    If a temple already serves a table, that table is used, unless a deck must be followed.
     """
     if len(temples) == 1:
         return _table(services, temples[0], TITLE, TOKENS, deck)
@@ -74,7 +73,7 @@ def _table(services: Services, temple: str, title: str, tokens: int, deck: Path 
 
 
 def _sound(file: Path, option: Option) -> str:
-    """Return the text of a file as it is at the start, or nothing where it cannot be played with yet."""
+    """Return the text of a file if it has no faults, else an empty string."""
     try:
         text, faults = read_text(file.read_bytes())
     except OSError:

@@ -1,7 +1,7 @@
-"""Starts and stops the broker, the companion and the temple together, with one command.
+"""Starts and stops the broker, the companion and the temple together.
 
-It knows the three by their command lines alone, waits until each answers, says where a phone finds the table, and
-leaves no process behind however it ends.
+It runs the three by their command lines, waits until each is ready, prints where a phone finds the table, and leaves
+no process behind however it ends.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from companion.adapters.network import addresses
-from companion.cli import broker, network
-from companion.cli.children import Child, Program, Signals, end, end_with_parent
-from companion.cli.starting import (
+from companion.cli.programs import broker, network
+from companion.cli.programs.children import Child, Program, Signals, end, end_with_parent
+from companion.cli.programs.starting import (
     LaunchError,
     Stopped,
     hold,
@@ -32,26 +32,26 @@ from companion.cli.starting import (
     with_log,
     without_settings,
 )
-from companion.cli.terminal import Terminal, kept
+from companion.cli.programs.terminal import Terminal, kept
 from templo.settings import default_state
 
 WEB_PORT = 8000
 BROKER_PORT = 11883
-"""Not MQTT's own 1883: a broker of the machine's own may well be there, and this one is nobody else's."""
+"""Not MQTT's own 1883, which may be in use by the machine's own broker."""
 
 TEMPLE = "templo"
-"""The temple's name where no setting gives another, and the one that the first table is served by."""
+"""The temple's name by default; it serves the first table."""
 
 LISTEN = 0.5
-"""Seconds between two looks at what the companion says of a deck that it follows."""
+"""Seconds between checks of the companion's output about a deck."""
 
 LOOK_AT_LOGS = 5.0
-"""Seconds between two looks at how long the programs' logs have grown."""
+"""Seconds between checks of the logs' size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the command line asked for."""
+    """The arguments."""
 
     simulate: bool
     terminal: bool
@@ -67,7 +67,7 @@ class Wish:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command line after ``launch``; returns the exit code: 0 when asked to end, 1 when it had to."""
+    """Run the command ``launch``; return the exit code: 0 if it was ended by a person, else 1."""
     arguments = _parser().parse_args(argv)
     if arguments.with_parent:
         end_with_parent(signal.SIGTERM, os.getppid())
@@ -158,7 +158,7 @@ def _check_ports(wish: Wish) -> None:
 
 @contextlib.contextmanager
 def _state(wish: Wish) -> Iterator[Path]:
-    """Give the directory of this launch, held against a second one; a simulated temple's own is gone afterwards."""
+    """Give the locked directory of this launch; a simulation's temporary one is removed afterwards."""
     if wish.state is None and wish.simulate:
         with tempfile.TemporaryDirectory(prefix="templo-mayor-", ignore_cleanup_errors=True) as passing:
             yield Path(passing)
@@ -176,7 +176,7 @@ def _state(wish: Wish) -> Iterator[Path]:
 
 
 class Launch:
-    """One start, in order: each program only when the one that it needs answers."""
+    """One launch: each program is started when those that it needs are ready."""
 
     def __init__(self, wish: Wish, state: Path, terminal: Terminal, signals: Signals, children: list[Child]) -> None:
         self._wish = wish
@@ -193,7 +193,7 @@ class Launch:
         self._logs = state / "logs"
 
     def run(self) -> None:
-        """Start everything, say where it is, and watch it until asked to end; raises `Stopped` or `LaunchError`."""
+        """Start everything, print where it is, and watch it until the end; raises `Stopped` or `LaunchError`."""
         self._logs.mkdir(mode=0o700, exist_ok=True)
         self._start_broker()
         table = self._start_companion()
@@ -226,7 +226,7 @@ class Launch:
         self._until(child, lambda: listens(self._wish.broker_port))
 
     def _start_companion(self) -> str:
-        """Start it and return the path of its table."""
+        """Start the companion and return the path of its table."""
         command = (
             *_python("companion"),
             *("--host", "0.0.0.0", "--port", str(self._wish.web_port)),  # noqa: S104 - phones must reach it
@@ -249,7 +249,7 @@ class Launch:
         return self._start("temple", command, terminal=self._terminal.keys)
 
     def _relay(self) -> None:
-        """Pass on what the companion says of the deck that it follows."""
+        """Print the companion's messages about the deck that it follows."""
         if self._companion and (lines := self._companion.news("deck")):
             self._terminal.say(*lines)
 
@@ -294,7 +294,7 @@ class Launch:
         return child
 
     def _until(self, child: Child, answers: Callable[[], object]) -> None:
-        """Wait until a program answers; raises `LaunchError` where it does not."""
+        """Wait until a program is ready; raises `LaunchError` if it is not in time."""
         wait_until(child, answers, self._signals, self._all_alive)
 
     def _all_alive(self) -> None:
@@ -310,13 +310,13 @@ class Launch:
 
 
 def shown_code(code: str) -> str:
-    """Return a join code as a person reads it out: ``"ABC-DEF"``."""
+    """Return a join code in the form in which it is read out: ``"ABC-DEF"``."""
     half = len(code) // 2
     return f"{code[:half]}-{code[half:]}"
 
 
 def _here(path: str) -> str:
-    """Return a path as it would be typed in this directory."""
+    """Return a path relative to the working directory, if possible."""
     return str(Path(path).relative_to(Path.cwd())) if Path(path).is_relative_to(Path.cwd()) else path
 
 

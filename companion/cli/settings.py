@@ -1,7 +1,8 @@
-"""The companion's settings: what may be set, what each value must be, its default, and how they are loaded."""
+"""The companion's settings: the type and default of each, and how they are loaded."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,15 @@ from templo.settings import Flags, SettingsError
 __all__ = ["Settings", "SettingsError", "WebSettings", "load"]
 
 PROGRAM = "companion"
+FILE_NAME = "companion.sqlite"
+"""What the store is called in the state directory."""
+
+USER = "templo-companion"
+"""Who the installed service runs as."""
+
+INSTALLED = Path("/var/lib") / USER
+"""The state directory of the installed service."""
+
 Host: TypeAlias = Annotated[str, text(255, "a host name or address")]
 OptionalHost: TypeAlias = Annotated[str, text(255, "a host name or address, or nothing", least=0)]
 
@@ -28,52 +38,92 @@ class WebSettings:
     allowed_hosts: Annotated[tuple[Host, ...], listed("a list of host names")] = ()
     address: Annotated[str, text(255, "the address that phones are given, such as http://temple.local", least=0)] = ""
     streams: Annotated[int, whole(1, 20_000)] = 256
-    """Phones that may follow live in all."""
+    """The most event streams."""
     streams_each: Annotated[int, whole(1, 20_000)] = 64
-    """Of them, those from one address."""
+    """The most event streams of one address."""
     connections_each: Annotated[int, whole(8, 500)] = 64
-    """Connections from one address."""
+    """The most connections of one address."""
     proxy: OptionalHost = ""
-    """The one reverse proxy that is believed."""
+    """The address of the reverse proxy whose headers are trusted."""
     first_start: Annotated[str, matching("on|off", "on or off")] = "off"
-    """Whether the first page leads through name, network, beams and first table until somebody has set them up."""
+    """Whether the first page leads through the setup (name, network, beams, first table) until it is finished."""
     authority: Annotated[str, text(4096, "a certificate's file, or nothing", least=0)] = ""
     """The certificate of the authority that phones may download and trust, for the pages over TLS."""
 
 
 @dataclass(frozen=True, slots=True)
+class PairingSettings:
+    """What new temples may be given with a code of the organiser."""
+
+    folder: Annotated[str, text(4096, "a folder, or nothing", least=0)] = ""
+    """Where `templo-broker-access --pair` put the users of temples to come; without one no temple can be paired."""
+    brokers: Annotated[str, text(4096, "host names or addresses as in broker.host, or nothing", least=0)] = ""
+    """Where temples find the brokers, if not at the addresses that the companion uses."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set."""
+    """All settings of the companion."""
 
     broker: BrokerSettings = field(default_factory=BrokerSettings)
     web: WebSettings = field(default_factory=WebSettings)
+    pairing: PairingSettings = field(default_factory=PairingSettings)
     state: PathText | None = None
-    """The directory of what must last; without one systemd's, or the user's own."""
+    """The state directory; by default systemd's, or the user's own."""
     store: Annotated[str, HIDDEN, text(4096, "the URL of a database", least=0)] = ""
-    """The database, where it is not SQLite in the state directory."""
+    """The URL of the database; by default SQLite in the state directory."""
     shared: Annotated[str, matching("on|off", "on or off")] = "off"
-    """Whether other companions use the same database, which must be a PostgreSQL then."""
+    """Whether other companions use the same database, which must then be a PostgreSQL."""
     games: Annotated[tuple[PathText, ...], BY_PATHSEP, listed("a list of folders")] = ()
     """Folders of further games."""
     log: LogLevel = "info"
 
     @property
     def state_directory(self) -> Path:
-        """The directory that holds what must last."""
+        """The state directory."""
         return Path(self.state or "").expanduser().absolute()
 
     @property
     def store_url(self) -> str:
         """The URL of the database."""
-        return self.store or f"sqlite:///{self.state_directory / 'companion.sqlite'}"
+        return self.store or f"sqlite:///{self.state_directory / FILE_NAME}"
 
 
-def load(file: Path | None, environ: Mapping[str, str], flags: Flags, home: Path | None = None) -> Settings:
+def load(
+    file: Path | None,
+    environ: Mapping[str, str],
+    flags: Flags,
+    home: Path | None = None,
+    installed: Path | None = None,
+) -> Settings:
     """Read and check every setting; raises `SettingsError`.
 
-    `file` is a settings file that must be there; `flags` maps a key to the text that was given and the flag that gave
-    it. `home` is the user's home directory where it is not the process's own.
+    `file` is a settings file that must exist; `flags` maps a key to the given text and its flag. `home` is the user's
+    home directory, by default the process's. `installed` is the state directory of the installed service: it is used
+    if no setting says which store is meant and the user has none of their own.
     """
     home = home or Path.home()
-    loaded = reader.load(Settings, PROGRAM, file=file, environ=environ, flags=flags, home=home)
-    return replace(loaded.values, state=loaded.values.state or str(reader.default_state(environ, home)))
+    values = reader.load(Settings, PROGRAM, file=file, environ=environ, flags=flags, home=home).values
+    if values.state:
+        return values
+    settings = replace(values, state=str(reader.default_state(environ, home)))
+    if installed is None or settings.store or (settings.state_directory / FILE_NAME).exists():
+        return settings
+    return replace(settings, state=str(installed)) if _is_ours(installed) else settings
+
+
+def _is_ours(installed: Path) -> bool:
+    """Return whether there is an installed service's directory; raises `SettingsError` if it is another user's.
+
+    Even root would leave files there that the service cannot open.
+    """
+    try:
+        owner = installed.stat().st_uid
+    except FileNotFoundError:
+        return False
+    if owner != os.geteuid():
+        raise SettingsError(
+            f"the installed companion's store is in {installed}: run this as its user, with 'sudo -u {USER} "
+            "templo-companion ...', or name another directory with --state"
+        )
+    return True

@@ -1,4 +1,4 @@
-"""What a companion does beside others on one database: it follows their changes and holds its share of the leases."""
+"""What a companion does on a shared database: it follows the others' changes and holds its share of the leases."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ log = logging.getLogger(__name__)
 
 
 def wrong_coder(topic: str) -> str:
-    """Return who typed a wrong code at another companion, by a topic; empty for any other topic."""
+    """Return the client that typed a wrong code at another companion, from a topic; empty for other topics."""
     return topic.removeprefix(_WRONG).partition(":")[2] if topic.startswith(_WRONG) else ""
 
 
 class Alone:
-    """The one companion of its database: all of the work is its own."""
+    """The only companion of its database, which does all of the work."""
 
     def paces(self) -> bool:
-        """Return whether the app's moves for absent players are this companion's to make."""
+        """Return whether this companion makes the app's moves for absent players."""
         return True
 
     def consumes(self, temple: str) -> bool:
-        """Return whether a temple's tokens are this companion's to store."""
+        """Return whether this companion stores a temple's tokens."""
         return True
 
     def companions(self) -> tuple[Companion, ...]:
-        """Return the companions that share the store, with how many temples each stores; none where it is alone."""
+        """Return the companions that share the store, with how many temples each stores; none if it is alone."""
         return ()
 
     def announce_wrong(self, who: str) -> None:
-        """Let every companion count a wrong code that somebody typed at this one."""
+        """Announce a wrong code that was typed here, so that every companion counts it."""
 
     def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:
         """Begin."""
@@ -52,10 +52,10 @@ class Alone:
 
 
 class Share(Alone):
-    """One companion of several."""
+    """One of several companions."""
 
     def __init__(self, url: str, workspace: Workspace, services: Services, pulse: Pulse, name: str = "") -> None:
-        """Only remember; `start` begins. `name` is what the organiser knows this companion by."""
+        """Store the arguments; `start` begins. `name` is this companion's name on the organiser's page."""
         self._workspace = workspace
         self._services = services
         self._announcements = Announcements(

@@ -1,4 +1,4 @@
-"""What a supervised companion does while it cannot start: it says why on its page, and tries again."""
+"""What a supervised companion does while it cannot start: it shows the reason on its page and tries again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from companion.web.trouble import create_trouble_app
 from templo.liveness import Feeder, Pulse, Supervisor
 
 PAUSES_S = (2.0, 5.0, 10.0)
-"""Seconds between the first tries: soon at first, for what was only slow to come."""
+"""Seconds between the first attempts: short, for a database that is only slow to start."""
 
 LATER_S = 30.0
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def start_when_possible(start: Callable[[], int], web: WebSettings, supervisor: Supervisor) -> int:
-    """Run `start` until it raises no `StoreError`, and return what it returns; 0 where a signal came first.
+    """Run `start` until it raises no `StoreError`, and return its result; 0 if a signal came first.
 
     Where nobody supervises this process the error is raised: a person who typed the command reads it at once. A
     supervised one would only be restarted for ever, and no page would say why.
@@ -48,7 +48,7 @@ def start_when_possible(start: Callable[[], int], web: WebSettings, supervisor: 
 
 
 def _show(reason: str, seconds: float, web: WebSettings, supervisor: Supervisor, ended: threading.Event) -> None:
-    """Serve the page that gives the reason, for so long or until a signal comes."""
+    """Serve the page with the reason, for some seconds or until a signal comes."""
     pulse = Pulse(("server", "pages"), time.monotonic)
     feeder = Feeder(pulse, supervisor)
     server = Server(

@@ -1,1 +1,1 @@
-"""The games: one folder each, pure rules made with `kit`, and the pages that show them."""
+"""The games: one folder each, with pure rules built on `kit` and the pages that show them."""

@@ -1,4 +1,4 @@
-"""How even a game's seats are: what equal app players won at each preset, as ``data/balance.toml`` holds it."""
+"""Reads how even a game's seats are: the results of equal app players for each preset, from ``data/balance.toml``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from companion.games.kit import Game, Seat, Value
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of the games of one preset, with seeds from `first` on.
+    """The results of the games of one preset, with seeds from `first` on.
 
-    `chosen` holds options beside the preset's, `won` the games that each seat won, alone or with others, `nobody`
-    those without a winner, `sample` the winners of the first few.
+    `chosen` are options that differ from the preset, `won` the games that each seat won, alone or with others,
+    `nobody` those without a winner, `sample` the winners of the first few.
     """
 
     preset: str
@@ -32,7 +32,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of(game: Game[Any]) -> tuple[Played, ...]:
-    """Return what a game's own folder says of its balance, nothing where it says nothing; raises `ValueError`."""
+    """Return the balance data in a game's folder, empty if there are none; raises `ValueError`."""
     return _read(registry.folder(game) / "data" / "balance.toml")
 
 

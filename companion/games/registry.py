@@ -16,16 +16,16 @@ from typing import Any
 from companion.games.kit import CHANCE, TEMPLE, Game, Option
 
 PACKAGE = "companion.games"
-"""Every game is imported as a package of this one, wherever its folder is."""
+"""The package under which every game is imported, wherever its folder is."""
 
 KIT = "kit"
-"""The folder beside the games that holds what they are made of, and the one name that no game may have."""
+"""The folder of the kit beside the games, whose name no game may have."""
 
 _HERE = Path(__file__).resolve().parent
 
 
 class RegistryError(Exception):
-    """A folder that is no game: the message names the folder, what was found and what was expected."""
+    """A folder that is not a game: the message names the folder, what was found and what was expected."""
 
 
 def load(paths: Iterable[str | Path] = ()) -> Mapping[str, Game[Any]]:
@@ -43,12 +43,12 @@ def load(paths: Iterable[str | Path] = ()) -> Mapping[str, Game[Any]]:
 
 
 def with_tools(games: Mapping[str, Game[Any]]) -> Mapping[str, Game[Any]]:
-    """Return the games and, after each, its tools: everything a table can be opened with, by its full name."""
+    """Return the games and, after each, its tools: everything that a table can play, by its full name."""
     return MappingProxyType({each.name: each for game in games.values() for each in (game, *game.tools.values())})
 
 
 def parts(name: str) -> tuple[str, str]:
-    """Return the game that a full name belongs to and the tool that it names, empty for the game itself."""
+    """Return the game and the tool in a full name; the tool is empty for the game itself."""
     game, _, tool = name.partition(".")
     return game, tool
 
@@ -107,7 +107,7 @@ def _forget(name: str) -> None:
 
 
 def _checked(folder: Path, game: Any) -> Game[Any]:
-    """Return the game, or raise with the first fault found: a table would meet it only in the middle of play."""
+    """Return the game, or raise the first fault found, which would otherwise appear in the middle of play."""
     if game is None:
         raise RegistryError(f"game folder {folder}: it has no GAME; expected a kit.Game under that name")
     try:

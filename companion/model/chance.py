@@ -1,4 +1,4 @@
-"""Makes a source of even chance from random bytes. It has no randomness of its own."""
+"""Makes a uniform source of chance from random bytes that are passed in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from companion.games.kit import Below
 
 
 def below_from(entropy: Callable[[int], bytes]) -> Below:
-    """Return a source of even chance that draws on random bytes, without the bias of a remainder."""
+    """Return a uniform source of chance over random bytes, without modulo bias."""
 
     def below(n: int) -> int:
         if n < 1:

@@ -1,4 +1,4 @@
-"""What a table's log holds beside the moves of its game: a frozen type for each kind, and the one stored form."""
+"""The entries of a table's log besides the moves of its game: a frozen type for each kind, and its stored form."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from typing import Annotated, Literal, TypeAlias, TypeGuard
 import msgspec
 from msgspec import Meta, Struct
 
-from companion.games.kit import BEGINNER, PRACTISED, STRONG, Arg, Move, Seat, Value
+from companion.games.kit import BEGINNER, CASUAL, PRACTISED, STRONG, Arg, Move, Seat, Value
 
 APP: Literal["app"] = "app"
 PASSED: Literal["pass"] = "pass"
 ANYONE: Literal["anyone"] = "anyone"
-AwayMode: TypeAlias = Literal["app_beginner", "app", "app_strong", "pass", "anyone", ""]
-LEVEL_OF: Mapping[AwayMode, str] = {"app_beginner": BEGINNER, APP: PRACTISED, "app_strong": STRONG}
+AwayMode: TypeAlias = Literal["app_beginner", "app_casual", "app", "app_strong", "pass", "anyone", ""]
+LEVEL_OF: Mapping[AwayMode, str] = {
+    "app_beginner": BEGINNER,
+    "app_casual": CASUAL,
+    APP: PRACTISED,
+    "app_strong": STRONG,
+}
 """How well the app plays for a seat, by the mode of its player's absence."""
 AWAY_MODES: tuple[AwayMode, ...] = (*LEVEL_OF, PASSED, ANYONE)
-"""What becomes of a seat whose player is away: the app plays it, it is passed, or anyone at the table acts for it."""
+"""What happens to an absent player's seat: the app plays it, it is skipped, or anyone at the table acts for it."""
 
 Pace: TypeAlias = Literal["slow", "normal", "fast", "at_once"]
 PACES: Mapping[Pace, float] = {"slow": 3.0, "normal": 1.5, "fast": 0.5, "at_once": 0.0}
@@ -27,7 +32,7 @@ DISMISSED: Literal["dismissed"] = "dismissed"
 OLD: Literal["old"] = "old"
 
 RESERVED = "@"
-"""How every table entry begins in its stored form, and no game's move."""
+"""The prefix of every table entry in its stored form; no game's move begins with it."""
 
 
 class _Stored(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -46,13 +51,13 @@ class Sit(_Stored, frozen=True, tag="@sit"):
 
 
 class Free(_Stored, frozen=True, tag="@free"):
-    """A seat is handed over: its phone no longer holds it."""
+    """A seat is handed over: its phone loses it."""
 
     seat: Seat
 
 
 class Serve(_Stored, frozen=True, tag="@served"):
-    """A temple serves the table from now on, or none."""
+    """Another temple, or none, serves the table from now on."""
 
     temple: str
 
@@ -81,7 +86,7 @@ class SetPace(_Stored, frozen=True, tag="@pace"):
 
 
 class SetSound(_Stored, frozen=True, tag="@sound"):
-    """The table wants sounds from now on, or none: devices at which nobody chose follow it."""
+    """Sounds are switched on or off for devices where nobody has chosen."""
 
     sound: Literal["on", "off"]
 
@@ -91,7 +96,7 @@ class Close(_Stored, frozen=True, tag="@close"):
 
 
 class Rename(_Stored, frozen=True, tag="@rename"):
-    """The table is called something else."""
+    """The table gets another title."""
 
     title: str
 
@@ -103,7 +108,7 @@ class Archive(_Stored, frozen=True, tag="@archive"):
 
 
 class Again(_Stored, frozen=True, tag="@again"):
-    """The players play once more, at another table."""
+    """The same players play again, at another table."""
 
     table_id: str
 
@@ -116,7 +121,7 @@ class SetOption(_Stored, frozen=True, tag="@option"):
 
 
 class Decide(_Stored, frozen=True, tag="@decided"):
-    """A number of tokens held apart were no tokens, or a number of old ones are to count here."""
+    """Some tokens held apart were dismissed, or some old ones were assigned to this table."""
 
     what: Literal["dismissed", "old"]
     n: Annotated[int, Meta(gt=0)]
@@ -140,7 +145,7 @@ TableEntry: TypeAlias = (
     | Decide
 )
 Action: TypeAlias = Move | TableEntry
-"""What one line of a table's log holds."""
+"""One action in a table's log."""
 
 
 def is_away_mode(mode: str) -> TypeGuard[AwayMode]:
@@ -168,7 +173,7 @@ def is_reserved(move: Move) -> bool:
 
 
 def encode(action: Action) -> list[Arg]:
-    """Return what stores an action: a JSON list, its name first.
+    """Return an action as it is stored: a JSON list, its name first.
 
     >>> encode(Sit("east", "Ana")), encode(Undo()), encode(Move("sacrifice", ("tlaloc", 2)))
     (['@sit', 'east', 'Ana'], ['@undo'], ['sacrifice', 'tlaloc', 2])
@@ -178,7 +183,7 @@ def encode(action: Action) -> list[Arg]:
 
 
 def decode(stored: object, longest: int = 200) -> Action:
-    """Read what `encode` wrote, no word in it longer than that; raises `ValueError` for no list of words and numbers.
+    """Decode a stored action; raises `ValueError` if it is not a list of short words and numbers.
 
     A table entry that this software does not know becomes a move with a reserved name, which no table accepts.
 

@@ -1,6 +1,6 @@
-"""What was played at this companion: the games of each evening, and records by game, person and temple. Pure, no IO.
+"""What was played at this companion: the games of each evening, and records by game, person and temple.
 
-A person is a name that somebody sat under: "Ana" and "ana " are one. Nobody has an account.
+A person is a name that somebody played under: "Ana" and "ana " are one. There are no accounts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from companion.model.plays import minutes, result_of
 from companion.model.table import Table
 
 MORNING = timedelta(hours=5)
-"""The time of day at which an evening is over: a game that ends at one in the morning is of the day before."""
+"""The hour at which an evening ends: a game that ends at one in the morning belongs to the day before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class Play:
 
     @property
     def tokens(self) -> int:
-        """How many tokens fell in it that counted, as far as its game counts any."""
+        """How many tokens counted in it, if its game counts any."""
         return self.table.tokens
 
     @property
     def people(self) -> dict[Seat, str]:
-        """The names of its players; who sat without one is left out."""
+        """The names of its players, without those who gave none."""
         return {chair.seat: chair.name for chair in self.table.chairs if chair.name}
 
     def evening(self, zone: tzinfo | None = None) -> date:
-        """Return the day whose evening it belongs to, in a zone, this machine's where none is given."""
+        """Return the day whose evening it belongs to, in a time zone (by default this machine's)."""
         return (self.ended_at.astimezone(zone) - MORNING).date()
 
 
@@ -56,7 +56,7 @@ class Evening:
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """All that was played of one game."""
+    """The record of one game."""
 
     game: str
     played: int
@@ -64,12 +64,12 @@ class GameRecord:
     """How long it takes, in the median."""
     longest: Play
     most_tokens: Play | None
-    """The play in which most tokens fell, where any did."""
+    """The play with the most tokens, if there were any."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonRecord:
-    """All that one person played."""
+    """The record of one person."""
 
     name: str
     played: int
@@ -80,7 +80,7 @@ class PersonRecord:
 
 @dataclass(frozen=True, slots=True)
 class TempleRecord:
-    """All games that one temple served at their end."""
+    """The record of one temple: the games that it served at their end."""
 
     temple: str
     played: int
@@ -88,7 +88,7 @@ class TempleRecord:
 
 
 def plays(tables: Iterable[Table]) -> list[Play]:
-    """Return the games that were played to their end, the last first; aids, open and closed tables are left out."""
+    """Return the finished games, the last first, without tools and without open or closed tables."""
     over = [
         Play(table, result_of(table), table.ended_at)
         for table in tables
@@ -98,26 +98,26 @@ def plays(tables: Iterable[Table]) -> list[Play]:
 
 
 def evenings(played: Sequence[Play], zone: tzinfo | None = None) -> list[Evening]:
-    """Return the evenings of some plays, the last first, by days of a zone, this machine's where none is given."""
+    """Return the evenings of some plays, the last first, in a time zone (by default this machine's)."""
     days: dict[date, list[Play]] = defaultdict(list)
     for play in sorted(played, key=lambda play: (play.ended_at, play.table.id)):
         days[play.evening(zone)].append(play)
     return [Evening(day, tuple(days[day])) for day in sorted(days, reverse=True)]
 
 
-def curve(play: Play, fallen: Iterable[datetime], steps: int = 60) -> list[tuple[float, int]]:
-    """Return how the lake filled in a play: points of its time, from 0 to 1, with the tokens that had fallen by then.
+def curve(play: Play, times: Iterable[datetime], steps: int = 60) -> list[tuple[float, int]]:
+    """Return how the lake filled in a play: moments from 0 to 1, each with the number of tokens until then.
 
-    `fallen` are the times of its tokens; what a wrong clock puts outside of the game is moved to its edge. At most
-    so many steps, each at the time of a token; nothing where none fell.
+    `times` are the times of its tokens; those that a wrong clock puts outside the game are moved to its edge. There
+    are at most `steps` moments, each that of a token; none without tokens.
     """
     began = play.table.began_at or play.ended_at
     length = max((play.ended_at - began).total_seconds(), 1.0)
-    times = sorted(min(max((at - began).total_seconds() / length, 0.0), 1.0) for at in fallen)
-    if not times:
+    shares = sorted(min(max((at - began).total_seconds() / length, 0.0), 1.0) for at in times)
+    if not shares:
         return []
-    chosen = sorted({round((n + 1) * len(times) / min(steps, len(times))) for n in range(min(steps, len(times)))})
-    return [(0.0, 0), *((round(times[n - 1], 4), n) for n in chosen), (1.0, len(times))]
+    chosen = sorted({round((n + 1) * len(shares) / min(steps, len(shares))) for n in range(min(steps, len(shares)))})
+    return [(0.0, 0), *((round(shares[n - 1], 4), n) for n in chosen), (1.0, len(shares))]
 
 
 def by_game(played: Sequence[Play]) -> list[GameRecord]:
@@ -136,7 +136,7 @@ def by_game(played: Sequence[Play]) -> list[GameRecord]:
 
 
 def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> int:
-    """Return how long games of a preset took here, in the median, where somebody sat at them; 0 where none did."""
+    """Return the median length of the games of a preset that people played here; 0 if there were none."""
     lengths = sorted(
         minutes(table)
         for table in tables
@@ -149,7 +149,7 @@ def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> int:
 
 
 def by_person(played: Sequence[Play]) -> list[PersonRecord]:
-    """Return a record for each name, who won most first. A name at several seats of a table played it once."""
+    """Return a record for each name, the most wins first. A name at several seats of a table played it once."""
     spelled: dict[str, str] = {}
     played_of, won_of, games_of = Counter[str](), Counter[str](), defaultdict[str, set[str]](set)
     for play in sorted(played, key=lambda play: play.ended_at):
@@ -176,7 +176,7 @@ def by_temple(played: Sequence[Play]) -> list[TempleRecord]:
 
 
 def person_key(name: str) -> str:
-    """Return what two spellings of one person's name have in common.
+    """Return a person's name in the form in which spellings are compared.
 
     >>> person_key(" ana  maría ") == person_key("Ana María")
     True

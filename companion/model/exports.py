@@ -1,6 +1,6 @@
-"""A table as a file that can be read and played again elsewhere: written for one reader, checked when it is read.
+"""A table as a file that can be replayed elsewhere: written for one reader, and validated when it is read.
 
-It holds no join code, no phone's token and no post's id, and of hidden moves only what its reader may know. No IO.
+It contains no join code, no phone's token and no post's id, and only those hidden moves that its reader may know.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ VERSION = 1
 
 
 class ExportError(ValueError):
-    """A file that is no export: the message says where, what stands there and what was expected."""
+    """A file that is no export: the message says where, what was found and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A table as it was read from a file. `hidden` are the entries whose moves its reader may not know.
+    """A table read from a file. `hidden` are the entries whose moves its reader may not know.
 
     `state` is the notation of the last state, and empty while the game ran.
     """
@@ -43,9 +43,9 @@ def exported(
 ) -> dict[str, Json]:
     """Return a table as JSON for a phone that holds these seats.
 
-    While the game runs a move is what one of the seats may know of it. A game that is over is exported whole, once
-    its end cannot be taken back: or whoever ended it could look, and play on. What others noted in their own books
-    stays theirs even then; the state, which holds it, is then left out.
+    While the game runs, moves are as the seats may know them. A finished game is exported completely once its end
+    cannot be undone; otherwise whoever ended it could look, undo and play on. Private notes of other seats are left
+    out even then, and so is the state, which contains them.
     """
     steps = list(stages)
     last = steps[-1].after if steps else None
@@ -114,7 +114,7 @@ def written(export: Mapping[str, Json]) -> str:
 
 
 def read(text: str, games: Mapping[str, Game[Any]]) -> Export:
-    """Return the table that a file holds; raises `ExportError`. Whether its log stands, only a replay shows."""
+    """Read a table from a file; raises `ExportError`. Only a replay shows whether its log is valid."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The log of a table, folded entry by entry, and cut into turns. Pure."""
+"""Folds the log of a table entry by entry, and divides it into turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from companion.model.table import Charter, Entry, LoggedEntry, Table
 
 
 class BrokenLog(ValueError):
-    """An entry that cannot stand where it stands: what it is, and why the rules refuse it."""
+    """An entry that the rules refuse at its place in the log; the message says what it is and why."""
 
     def __init__(self, entry: Entry, refusal: Refusal, rules: int) -> None:
         super().__init__(f"entry {entry.n} is {encode(entry.action)}; expected a move of rules {rules}")
@@ -30,17 +30,17 @@ class ReplayStep(NamedTuple):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """What its pages say of it."""
+        """The lines that pages show for it."""
         return self.after.logged[-1].lines if len(self.after.logged) > len(self.before.logged) else ()
 
 
 def replay_log(charter: Charter, game: Game[Any], entries: Iterable[Entry]) -> Iterator[ReplayStep]:
-    """Yield a table after each entry of its log; raises `BrokenLog` at the first that cannot stand."""
+    """Yield a table after each entry of its log; raises `BrokenLog` at the first illegal one."""
     yield from _steps(Table.opened(charter, game), entries)
 
 
 def folded(table: Table, entries: Iterable[Entry]) -> Table:
-    """Return a table after further entries of its log; raises `BrokenLog` at the first that cannot stand."""
+    """Return a table after further entries of its log; raises `BrokenLog` at the first illegal one."""
     for step in _steps(table, entries):
         table = step.after
     return table
@@ -70,7 +70,7 @@ class Turn:
 
 
 def turns(stages: Iterable[ReplayStep]) -> Iterator[Turn]:
-    """Yield a log turn by turn, lines that add up as one; an entry belongs to the turn that it found running."""
+    """Yield a log turn by turn, with lines that add up merged; an entry belongs to the turn in which it was made."""
     running: tuple[int, Seat] | None = None
     began = last = None
     logged: list[LoggedEntry] = []
@@ -87,7 +87,7 @@ def turns(stages: Iterable[ReplayStep]) -> Iterator[Turn]:
 
 
 def ends(stages: Iterable[ReplayStep]) -> Iterator[Table]:
-    """Yield the table as it stood at the end of each turn, the one now running last; before it began, nothing."""
+    """Yield the table at the end of each turn, the current one last; nothing before the game has begun."""
     last: Table | None = None
     for stage in stages:
         if last is not None and _turn(last)[0] != _turn(stage.after)[0]:

@@ -1,4 +1,4 @@
-"""What people bring before a game begins: names, codes, rules and files, each made clean or refused in a word."""
+"""Checks what people enter before a game begins, such as names, join codes, options and files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from companion.games.kit import Fault, Game, Seat, Value
 from companion.model.table import ServiceError
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Thirty-two characters that nobody confuses when they are read out across a table."""
+"""Thirty-two characters that are not confused when they are read out."""
 
 CODE_LENGTH = 6
 LONGEST_NAME = 24
 BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
-"""Letters and signs that are drawn as nothing."""
+"""Characters that are invisible."""
 
 
 def new_code(entropy: Callable[[int], bytes], taken: Container[str]) -> str:
@@ -28,7 +28,7 @@ def new_code(entropy: Callable[[int], bytes], taken: Container[str]) -> str:
 
 
 def complete_options(game: Game[Any], preset: str, chosen: Mapping[str, Value]) -> dict[str, Value]:
-    """Return every option of a game with its value: the preset's, else its default, but for what was chosen."""
+    """Return every option of a game with its value: the chosen one, else the preset's, else the default."""
     if preset not in game.presets:
         raise ServiceError("unknown_preset", preset=preset[:32])
     options = {option.key: option for option in game.options}
@@ -43,14 +43,14 @@ def complete_options(game: Game[Any], preset: str, chosen: Mapping[str, Value]) 
 
 
 def seats_of(game: Game[Any], players: int) -> tuple[Seat, ...]:
-    """Return the seats that so many players take; raises ``bad_players``."""
+    """Return the seats for a number of players; raises ``bad_players``."""
     if players not in game.seatings:
         raise ServiceError("bad_players", players=players, fewest=min(game.seatings), most=max(game.seatings))
     return game.seatings[players]
 
 
 def read_text(data: bytes) -> tuple[str, tuple[Fault, ...]]:
-    """Return the text of a file that somebody brought, lines ended by one sign alone, or what makes it no text."""
+    """Return the text of an uploaded file, with line ends unified, or the reason why it is no text."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -59,7 +59,7 @@ def read_text(data: bytes) -> tuple[str, tuple[Fault, ...]]:
 
 
 def clean_name(text: str) -> str:
-    r"""Return a name as it is shown: control and direction marks gone, blanks single; raises ``bad_name``.
+    r"""Return a name without control and direction marks and with single blanks; raises ``bad_name``.
 
     >>> clean_name("  Ana \u202e María ")
     'Ana María'
@@ -89,5 +89,5 @@ def normal_code(text: str) -> str:
 
 
 def digest(token: str) -> str:
-    """Return what is stored of a phone's token."""
+    """Return the digest of a phone's token, which is stored in its place."""
     return hashlib.sha256(token.encode()).hexdigest()

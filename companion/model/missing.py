@@ -1,6 +1,6 @@
-"""Tokens that a temple's ledger has and that are not stored here: when to ask for them again, and what came of it.
+"""Tokens that a temple's ledger has and this companion has not stored: when to request them again, and the outcome.
 
-Pure: it sends nothing. Times are seconds of one monotonic clock, for clocks on the wall may be set meanwhile.
+Times are seconds of a monotonic clock, because the time of day may be set meanwhile.
 """
 
 from __future__ import annotations
@@ -11,30 +11,32 @@ from datetime import UTC, datetime
 from templo import contract
 
 QUIET_S = 2.0
-"""How long a ledger must be ahead with nothing new stored: before that, its tokens are in flight and not missing."""
+"""How long a ledger must be ahead with nothing new stored; until then its tokens are in flight, not missing."""
 
 ANSWER_S = 8.0
-"""How long a temple may take to answer; the token that it records just then may take five seconds."""
+"""How long a temple may take to answer: a token that it is recording may take five seconds."""
 
 ARRIVAL_S = 30.0
-"""How long it may take, once it has answered, until the first missing token is stored."""
+"""How long the first missing token may take once the temple has answered."""
 
 FIRST_WAIT_S = 5.0
 LONGEST_WAIT_S = 120.0
-"""Between two requests: twice as long each time, until something arrives."""
+"""Intervals between requests, doubled each time until something arrives."""
 
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
-"""When a request for missing tokens expires: carried out twice it does no harm, and no clock may stand in its way."""
+"""When a request for missing tokens expires: practically never, because clocks may be wrong and repeating it is
+harmless.
+"""
 
 EXPIRED, REFUSED, SILENT, EMPTY = "resend_expired", "resend_refused", "resend_silent", "resend_empty"
-"""What can be wrong: refused because of the time, refused, not answered, answered and yet nothing came."""
+"""The troubles: refused because of the time, refused, not answered, answered without effect."""
 
 _OF_TIME = ("expired", "no_time")
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why missing tokens do not come: one of the codes above, and the temple's own words where it refused."""
+    """Why missing tokens do not arrive: one of the codes above, and the temple's message if it refused."""
 
     code: str
     error: str = ""
@@ -42,18 +44,18 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What is missing of one ledger, as of the last look.
+    """What is missing of one ledger, as of the last check.
 
-    Laws: a new gap is asked for at once, `QUIET_S` after an earlier request at the soonest. A ledger that is only
-    ahead is asked after `QUIET_S` in which nothing was stored. After that each wait is twice as long, until the mark
-    moves.
+    Laws: a new gap is requested at once, but not sooner than `QUIET_S` after an earlier request. A ledger that is
+    only ahead gets a request after `QUIET_S` in which nothing was stored. After that each wait is twice as long,
+    until the mark moves.
     """
 
     source: str
     mark: int = 0
     gap: bool = False
     due_s: float | None = None
-    """When to ask next; None while nothing is missing."""
+    """When to send the next request; None while nothing is missing."""
     wait_s: float = FIRST_WAIT_S
     request: str = ""
     """The id of the last request since something arrived."""
@@ -64,14 +66,14 @@ class Missing:
     answered_s: float | None = None
     """When the temple first agreed to send them."""
     last_seq: int | None = None
-    """The last number in the ledger, by the temple's answer."""
+    """The last number in the ledger, according to the temple's answer."""
     trouble: Trouble | None = None
 
     def looked(self, now_s: float, mark: int, gap: bool, recorded: int | None) -> Missing:
         """Return it as of now.
 
-        All up to `mark` is stored, and more above it where there is a `gap`. `recorded` is the ledger's last number,
-        by its temple's word; None where that is not known.
+        Everything up to `mark` is stored, and tokens above it if there is a `gap`. `recorded` is the ledger's last
+        number according to its temple; None if unknown.
         """
         if not gap and (recorded is None or recorded <= mark):
             return Missing(self.source, mark, asked_s=self.asked_s)
@@ -94,7 +96,7 @@ class Missing:
         )
 
     def replied(self, reply: contract.Reply, now_s: float) -> Missing:
-        """Return it after a reply; one to another request says nothing of it."""
+        """Return it after a reply; a reply to another request changes nothing."""
         if reply.id != self.request:
             return self
         if not reply.ok:
@@ -110,7 +112,7 @@ class Missing:
         )
 
     def due(self, now_s: float) -> bool:
-        """Say whether to ask now."""
+        """Return whether a request is due."""
         return self.due_s is not None and now_s >= self.due_s
 
     def _at_once(self, now_s: float) -> float:

@@ -8,7 +8,7 @@ import msgspec
 
 
 class Wifi(msgspec.Struct, frozen=True):
-    """One Wi-Fi in reach."""
+    """A Wi-Fi in range."""
 
     name: str
     signal: int
@@ -17,7 +17,7 @@ class Wifi(msgspec.Struct, frozen=True):
 
 
 class Hotspot(msgspec.Struct, frozen=True):
-    """The Wi-Fi that this machine opens itself where it is on no other network."""
+    """The Wi-Fi that this machine opens itself if it is on no other network."""
 
     name: str
     password: str
@@ -32,13 +32,13 @@ class Hotspot(msgspec.Struct, frozen=True):
 
 
 class Network(msgspec.Struct, frozen=True):
-    """What NetworkManager says; `managed` is false where there is none."""
+    """The network according to NetworkManager; `managed` is false without it."""
 
     managed: bool = False
     wired: bool = False
     """Whether a cable connects it."""
     wifi: str = ""
-    """The Wi-Fi that it is on; empty where it is on none."""
+    """The Wi-Fi that it is on; empty if none."""
     has_wifi: bool = False
     """Whether it has a device for Wi-Fi."""
     busy: bool = False
@@ -51,22 +51,22 @@ class Network(msgspec.Struct, frozen=True):
     joining: str = ""
     """The Wi-Fi that was chosen last, while it is being joined."""
     failed: str = ""
-    """The Wi-Fi that was chosen last, where it could not be joined."""
+    """The Wi-Fi that was chosen last, if it could not be joined."""
 
     @property
     def hotspot_is_open(self) -> bool:
-        """Whether this machine's own Wi-Fi is there for phones."""
+        """Whether this machine's own Wi-Fi is open."""
         return self.hotspot is not None and self.hotspot.on
 
 
 class NetworkPort(Protocol):
-    """Who knows the network that this machine is on, and may have another one joined."""
+    """Reads the state of the network, and joins another one."""
 
     def look(self) -> Network:
-        """Return how it is now."""
+        """Return its state now."""
 
     def join(self, name: str, password: str) -> Network:
-        """Begin to join a Wi-Fi, and return before that is done; raises `NetworkRefused`."""
+        """Start to join a Wi-Fi, without waiting for the result; raises `NetworkRefused`."""
 
 
 class NetworkRefused(Exception):
@@ -74,10 +74,10 @@ class NetworkRefused(Exception):
 
 
 class NoNetwork:
-    """A machine whose network nobody manages here."""
+    """A machine whose network is not managed here."""
 
     def look(self) -> Network:
-        """Return that it is unknown."""
+        """Return an unknown network."""
         return Network()
 
     def join(self, name: str, password: str) -> Network:

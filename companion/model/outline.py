@@ -1,4 +1,4 @@
-"""A table whose game is over as lists show it, without its log: what is stored of it, and what is read again. Pure.
+"""A table whose game is over as lists show it, without its log.
 
 A companion that has run for years has thousands of them. Their logs are read when somebody opens their pages.
 """
@@ -15,17 +15,17 @@ from companion.games.kit import Game, Result, Seat, TokenAudit, Value
 from companion.model.table import Chair, Charter, LoggedEntry, Table
 
 FORM = 1
-"""The form in which an outline is stored; one of another form is not read, and its table's log is."""
+"""The version of the stored form; an outline of another version is ignored, and its table's log is read."""
 
 
 class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is stored of a table beside its charter, its log and its phones."""
+    """What is stored of a finished table besides its charter, its log and its phones."""
 
     form: int
     last_at: datetime
     basis: int
     seats: tuple[tuple[Seat, str | None, str], ...]
-    """For each seat the player's name, and what became of it while the player was away."""
+    """For each seat the player's name, and its absence mode."""
     temple: str | None
     began_at: datetime | None
     ended_at: datetime | None
@@ -42,7 +42,7 @@ class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Outline(Table):
-    """A table without its state and its log. Only what a list of tables shows may be asked of it."""
+    """A table without its state and its log, with only what lists of tables show."""
 
     summary: Summary | None = None
 
@@ -58,7 +58,7 @@ class Outline(Table):
 
     @property
     def audit(self) -> TokenAudit | None:
-        """None: what its tokens came to is in `tokens`."""
+        """None: its count is in `tokens`."""
         return None
 
     @property
@@ -83,7 +83,7 @@ class Outline(Table):
 
 
 def summarized(table: Table) -> str | None:
-    """Return what is stored of a table whose game is over; none of any other, nor while tokens wait for a word."""
+    """Return the summary of a table whose game is over; None for any other, or while tokens are unclaimed."""
     if table.phase != "over" or "." in table.charter.game or table.unclaimed:
         return None
     summary = Summary(
@@ -108,7 +108,7 @@ def summarized(table: Table) -> str | None:
 
 
 def outlined(charter: Charter, game: Game[Any], version: int, stored: str) -> Outline | None:
-    """Return the outline that `summarized` wrote of a table at a version, or none where it cannot be read."""
+    """Return the outline of a table from its stored summary, or None if that cannot be used."""
     try:
         summary = msgspec.json.decode(stored, type=Summary)
     except msgspec.MsgspecError:

@@ -1,4 +1,4 @@
-"""A game that is over as other programs take it: the file in which BG Stats hands on a play. Pure, no IO."""
+"""A finished game in the file format in which BG Stats imports a play."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from companion.games.kit import Json, Result, Seat
 from companion.model.table import ServiceError, Table
 
 _OURS = UUID("4a1ccf3f-6a37-5d0e-9a54-25a1f6c0d1c8")
-"""Names and tables get the same ids in every file, so that who imports two of them has one person twice."""
+"""Names and tables get the same ids in every file, so that a person in two imported files is one person."""
 
 
 def result_of(table: Table) -> Result:
-    """Return how a table's game ended; raises `ServiceError` ``not_over`` before, and for an aid."""
+    """Return how a table's game ended; raises `ServiceError` ``not_over`` before, and for a tool."""
     if table.phase != "over" or "." in table.charter.game:
         raise ServiceError("not_over")
     return table.result
@@ -35,7 +35,7 @@ def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | Non
     """Return a ``.bgsplay`` file of a game that is over: one play, its game, its place and its players.
 
     `game` is the game's name and `roles` are those of the seats, in the words of the reader. A player without a name
-    goes by the seat's. Times are those of a zone, this machine's where none is given.
+    is called by the seat's. Times are in a time zone, by default this machine's.
     """
     result = result_of(table)
     names = {chair.seat: chair.name or roles[chair.seat] for chair in table.chairs}

@@ -1,4 +1,4 @@
-"""How tables, temples and tokens are stored: their records, and the port that a store implements."""
+"""The port that a store implements, and the records that it stores of tables, temples and tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from templo import contract
 
 @dataclass(frozen=True, slots=True)
 class TableRecord:
-    """A table as it is stored: its charter, its whole log, and who holds its chairs."""
+    """A stored table: its charter, its whole log, and the phones that hold its chairs."""
 
     charter: Charter
     entries: tuple[Entry, ...]
@@ -24,7 +24,7 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class OutlineRecord:
-    """A table whose game is over as it is stored for lists: without its log, whose last number is `version`."""
+    """A finished table as it is stored for lists, without its log; `version` is the log's last number."""
 
     charter: Charter
     version: int
@@ -34,7 +34,7 @@ class OutlineRecord:
 
 @dataclass(frozen=True, slots=True)
 class TempleRecord:
-    """A temple as it is stored: its ledger and the table it serves."""
+    """A stored temple: its ledger and the table that it serves."""
 
     name: str
     source: str | None = None
@@ -43,7 +43,7 @@ class TempleRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """A token as it is stored, with the table it went to, if any."""
+    """A stored token, with the table that it was counted at, if any."""
 
     temple: str
     token: contract.Token
@@ -52,15 +52,15 @@ class StoredToken:
 
 
 COUNTED, DISMISSED, ARRIVED = "counted", "dismissed", "arrived"
-"""What becomes of a token that was held apart. `ARRIVED`: its temple sent it again under a number of its own."""
+"""The verdicts on a token held apart. `ARRIVED`: its temple sent it again under a number of its own."""
 
 LEFT_OUT, HISTORY = "left_out", "history"
-"""What becomes of old tokens that are not `COUNTED` at a table."""
+"""The choices for old tokens besides `COUNTED` at a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided about a token that was held apart, when and by whom.
+    """A decision about a token held apart: the verdict, when and by whom.
 
     `by` is a seat of the table, `companion.model.table.OWNER` or the temple; `name` is what the player was called
     then, and `seat` whose the token was where it counts.
@@ -77,10 +77,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class OldTokens:
-    """The tokens of a source that fell before this companion knew its temple, and what was decided about them.
+    """The tokens of a source from before this companion knew its temple, and what was decided about them.
 
-    They are those sent again with a number up to `through`: clocks may be apart, numbers are not. `choice` is empty
-    until a person has chosen.
+    They are the replayed tokens with a number up to `through`: numbers are reliable, clocks are not. `choice` is
+    empty until a person has chosen.
     """
 
     source: str
@@ -98,162 +98,162 @@ class OldTokens:
 
 
 class MarkRecord(NamedTuple):
-    """How far one source's tokens are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
+    """Which tokens of a source are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
 
     seq: int
     token: str
-    """The id of the token stored as `seq`; empty where there is none."""
+    """The id of the token stored as `seq`; empty if there is none."""
     ahead: Mapping[int, str]
 
 
 class KnownTokens(NamedTuple):
-    """What a store knows of some tokens."""
+    """What is already stored of some tokens."""
 
     ids: Mapping[str, dict[int, str]]
-    """For each source the ids of the tokens that are stored under the numbers of these ones."""
+    """For each source, the ids of the tokens stored under these tokens' numbers."""
     stored: set[str]
-    """Their ids that are stored, under whatever number of whatever source."""
+    """The ids among theirs that are stored, under any number of any source."""
     held: Mapping[str, str]
-    """Their ids that were ever held apart, with their verdict; empty for none yet."""
+    """The ids among theirs that were ever held apart, with the verdict; empty if there is none yet."""
 
 
 class Conflict(Exception):
-    """Another writer of the same store was first; the message says with what. Read on, and judge again."""
+    """Another writer of the same store was first; the message says with what. Read its changes, and judge again."""
 
 
 class Transaction(Protocol):
     """One change of the store: all of it is durable when it ends, or none."""
 
     def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
-        """Raise `Conflict` unless these temples are stored so, until the change ends; only in a shared store."""
+        """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
 
     def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
-        """Store the request with the id `request` to a temple in place of that with the id `before`, if any.
+        """Store the request `request` to a temple in place of the request `before`, if any.
 
-        Only in a shared store: it is for the other companions, and no backup has it.
+        Only in a shared store: it is for the other companions, and not part of a backup.
         """
 
     def announce(self, origin: str, topics: Sequence[str]) -> None:
-        """Announce to the other companions of a shared store what this change concerns, once it is durable."""
+        """Announce to the other companions of a shared store, at the commit, what this change concerns."""
 
     def set_secret(self, name: str, value: str) -> None:
-        """Enter a secret of this companion that was not there."""
+        """Add a new secret of this companion."""
 
     def expect_note(self, name: str, value: str) -> None:
-        """Raise `Conflict` unless this is stored under a name, until the change ends."""
+        """Raise `Conflict` unless a note has this value, and lock it."""
 
     def set_note(self, name: str, value: str) -> None:
-        """Store something about this companion under a name, in place of what was there."""
+        """Store a note about this companion under a name, replacing the former one."""
 
     def add_table(self, charter: Charter) -> None:
-        """Enter a new table."""
+        """Add a new table."""
 
     def append(self, table_id: str, entries: Sequence[Entry]) -> None:
-        """Enter the next lines of a table's log; their numbers show whether another writer was first."""
+        """Append entries to a table's log; their numbers show whether another writer was first."""
 
     def set_outline(self, table_id: str, version: int, summary: str) -> None:
-        """Store what lists show of a table at a version of its log; it replaces an earlier one."""
+        """Store the summary of a table at a version of its log, replacing an earlier one."""
 
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
-        """Replace who holds the chairs of a table."""
+        """Replace the phones that hold the chairs of a table."""
 
     def set_temple(self, temple: TempleRecord) -> None:
-        """Enter a temple, or what changed about it."""
+        """Insert or update a temple."""
 
-    def keep(self, tokens: Sequence[StoredToken]) -> None:
-        """Keep tokens whose numbers are new."""
+    def add_tokens(self, tokens: Sequence[StoredToken]) -> None:
+        """Store tokens whose numbers are new."""
 
-    def keep_numbers(self, tokens: Sequence[contract.Token]) -> None:
-        """Enter further numbers of tokens that are stored under other ones."""
+    def add_numbers(self, tokens: Sequence[contract.Token]) -> None:
+        """Store further numbers of tokens that are stored already."""
 
     def quarantine(self, tokens: Sequence[StoredToken]) -> None:
-        """Hold apart tokens whose numbers are taken by others."""
+        """Hold apart tokens whose numbers other tokens have."""
 
     def decide(self, decisions: Sequence[Decision]) -> None:
-        """Enter what was decided about tokens held apart; no token's id can be entered twice."""
+        """Store decisions about tokens held apart; each token can be decided once."""
 
     def set_old(self, old: OldTokens) -> None:
-        """Enter which tokens of a source are old, or what was decided about them."""
+        """Store which tokens of a source are old, or what was decided about them."""
 
     def assign(self, tokens: Sequence[StoredToken], table_id: str) -> None:
-        """Give tokens that were kept for no table to a table."""
+        """Assign tokens that belong to no table to a table."""
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
-        """Raise the number up to which a source's tokens are kept without a gap."""
+        """Raise the number up to which a source's tokens are stored without a gap."""
 
 
 class Store(Protocol):
-    """Where a companion stores what it knows. Safe from any thread."""
+    """The store of a companion. Safe from any thread."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
         """Begin a change; leaving the block commits it, an exception rolls it back.
 
-        Raises `Conflict` where another writer was first, and `ServiceError` ``store_failing`` where the change could
-        not be made durable.
+        Raises `Conflict` if another writer was first, and `ServiceError` ``store_failing`` if the change could not be
+        made durable.
         """
 
     def secret(self, name: str) -> str:
-        """Return a secret of this companion, or nothing where none was entered under that name."""
+        """Return a secret of this companion, or an empty string."""
 
     def note(self, name: str) -> str:
-        """Return what was stored about this companion under a name, or nothing."""
+        """Return a note about this companion, or an empty string."""
 
     def tables(self, without: Collection[str] = ()) -> Iterable[TableRecord]:
-        """Return every table but those with these ids, oldest first."""
+        """Return every table except those with these ids, oldest first."""
 
     def charters(self, only: Collection[str] | None = None, without: Collection[str] = ()) -> Iterable[Charter]:
-        """Return the charters of every table, or of these alone, but those with the ids `without`."""
+        """Return the charters of all tables, or of those in `only`, except those in `without`."""
 
     def outlines(self) -> Iterable[OutlineRecord]:
-        """Return the outlines that were set of tables whose logs have not grown since."""
+        """Return the outlines of tables whose logs have not grown since they were stored."""
 
     def entries(self, table_id: str, after: int = 0) -> Sequence[Entry]:
-        """Return a table's log in order, from the entry behind the one with the number `after`."""
+        """Return a table's log in order, beginning after the entry with the number `after`."""
 
     def keys(self, table_id: str) -> Mapping[Seat, str]:
-        """Return who holds the chairs of a table."""
+        """Return the phones that hold the chairs of a table."""
 
     def known(self, tokens: Sequence[contract.Token]) -> KnownTokens:
-        """Return what is stored of these tokens, or in their places."""
+        """Return what is already stored of these tokens, and under their numbers."""
 
     def temples(self) -> Iterable[TempleRecord]:
-        """Return every temple that is known."""
+        """Return every stored temple."""
 
     def requests(self, temples: Collection[str]) -> Mapping[str, str]:
-        """Return for each of these temples what was last requested of it by any companion of a shared store."""
+        """Return the last request of any companion to each of these temples; only in a shared store."""
 
     def marks(self, temples: Collection[str] | None = None) -> Mapping[str, MarkRecord]:
-        """Return for each source, or each of some temples, how far its tokens are stored."""
+        """Return how far the tokens of each source are stored, for all temples or some."""
 
     def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's last tokens, newest first."""
 
     def totals(self, temple: str) -> Mapping[contract.God, int]:
-        """Return how many tokens of each god were kept from a temple, tests left out."""
+        """Return how many tokens of each god are stored from a temple, without tests."""
 
     def quarantined(self, temple: str) -> int:
-        """Return how many of a temple's tokens are held apart and wait for a person."""
+        """Return how many of a temple's tokens are held apart and undecided."""
 
     def ever_quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens were ever held apart, decided or not."""
 
     def held(self, temple: str, limit: int) -> Sequence[StoredToken]:
-        """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
+        """Return a temple's tokens that are held apart and undecided, in order of arrival."""
 
     def decided(self, temple: str, limit: int) -> Sequence[Decision]:
-        """Return what was last decided about a temple's tokens that were held apart, newest first."""
+        """Return the last decisions about a temple's tokens held apart, newest first."""
 
     def sources(self) -> Mapping[str, str]:
-        """Return for each source that was ever met the temple that it belongs to."""
+        """Return the temple of each known source."""
 
     def old(self) -> Iterable[OldTokens]:
-        """Return the old tokens of every source that brought any."""
+        """Return the old tokens of every source that has any."""
 
     def old_tokens(self, old: OldTokens) -> Sequence[StoredToken]:
-        """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
+        """Return the old tokens that have arrived and belong to no table, in the order of their numbers."""
 
-    def arrived(self, source: str) -> Mapping[contract.God, int]:
-        """Return how many tokens of each god were kept from one ledger, tests among them."""
+    def source_totals(self, source: str) -> Mapping[contract.God, int]:
+        """Return how many tokens of each god are stored from one source, including tests."""
 
-    def fallen(self, table_id: str) -> Sequence[StoredToken]:
-        """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
+    def table_tokens(self, table_id: str) -> Sequence[StoredToken]:
+        """Return the tokens of a table, source by source, in the order of their numbers."""

@@ -1,7 +1,4 @@
-"""Temple and ledger side by side: what fell, what a table made of it, and whether the two agree.
-
-Pure: it is given what the store kept, what the game counts and what the temple says; it changes nothing.
-"""
+"""Compares temple and ledger: which tokens fell, what a table made of them, and whether the two agree."""
 
 from __future__ import annotations
 
@@ -22,12 +19,12 @@ class Side:
     fell: int
     """Tokens that arrived for this table."""
     on_way: int
-    """Tokens that the temple's ledger holds beyond all that arrived."""
+    """Tokens in the temple's ledger that have not arrived."""
     counted: int
     waiting: int
     dismissed: int
     missing: int
-    """Tokens that arrived, and that the game does not know: none, unless something is broken."""
+    """Tokens that arrived but are unknown to the game: 0, unless something is broken."""
     tapped: int
     corrected: int
 
@@ -38,8 +35,8 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A token that waits for somebody's word, with what the temple knows of it."""
+class Unclaimed:
+    """An unclaimed token, with what the temple reported of it."""
 
     waiting: UnclaimedToken
     kept: StoredToken | None
@@ -47,10 +44,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Both sides, what is asked, and the verdict."""
+    """Both sides, the unclaimed tokens, and the verdict."""
 
     sides: tuple[Side, ...]
-    asked: tuple[Asked, ...]
+    unclaimed: tuple[Unclaimed, ...]
     corrections: tuple[tuple[Seat, str, int], ...]
     dismissed: tuple[StoredToken, ...]
 
@@ -60,10 +57,10 @@ class Sheet:
 
     @property
     def verdict(self) -> str:
-        """Whether temple and ledger agree, and if not, which of the reasons needs somebody's hand first.
+        """Whether temple and ledger agree, and if not, the reason that most needs attention.
 
-        ``missing`` means broken, ``waiting`` and ``on_way`` something to do or to wait for; ``by_hand`` that people
-        made the difference: taps, corrections, tokens that were none; ``agree`` that there is none.
+        ``missing`` means broken; ``waiting`` and ``on_way`` something to do or to wait for; ``by_hand`` that people
+        made the difference, by taps, corrections and dismissed tokens; ``agree`` that there is none.
         """
         for reason in ("missing", "waiting", "on_way"):
             if self.all_of(reason):
@@ -73,11 +70,11 @@ class Sheet:
 
 
 def reconciled(tokens: Sequence[StoredToken], audit: TokenAudit, on_way: Mapping[contract.God, int]) -> Sheet:
-    """Return both sides of a table: the tokens that were kept for it, and what its game made of them."""
+    """Return both sides of a table: the tokens stored for it, and what its game made of them."""
     by_id = {kept.token.token: kept for kept in tokens}
     return Sheet(
         tuple(_side(god, tokens, audit, on_way[god]) for god in map(contract.God, LEFT_TO_RIGHT)),
-        tuple(Asked(waiting, by_id.get(waiting.id)) for waiting in audit.waiting),
+        tuple(Unclaimed(waiting, by_id.get(waiting.id)) for waiting in audit.waiting),
         audit.corrected,
         tuple(kept for kept in tokens if kept.token.token in audit.dismissed),
     )

@@ -1,7 +1,7 @@
-"""What was asked of a temple, and how it went: sent, answered, refused, or never answered at all.
+"""A request to a temple and its progress: sent, answered, refused, or never answered.
 
-Pure values: no clock, no network. An answer is what another program wrote, so it is read with suspicion: one of
-another shape than expected is as good as none, and is shown as such.
+A reply was written by another program, so it is checked: one of an unexpected form counts as no reply, and is shown
+as such.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from companion.model.ports import StoredToken
 from templo import contract
 
 PATIENCE = timedelta(seconds=8)
-"""How long a temple may take over a small thing: a test token that is recorded may take five seconds."""
+"""How long a temple may take for a quick request: recording a test token may take five seconds."""
 
 CALIBRATION = timedelta(seconds=130)
-"""How long it may take over known tokens: it waits for them for two minutes."""
+"""How long a calibration may take: the temple waits two minutes for known tokens."""
 
 LIVES = timedelta(seconds=30)
-"""How long a request is good for: one that arrives later is not carried out."""
+"""How long a request is valid: one that arrives later is not carried out."""
 
 USUAL = 10
 MOST = 100
-"""Known tokens that a calibration takes."""
+"""The number of known tokens that a calibration accepts."""
 
 Amount = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[float, Meta(ge=0, le=contract.MAX_WIDTH_MS)]
@@ -36,7 +36,7 @@ Limits: TypeAlias = dict[str, float | None]
 
 
 class Widths(Struct, frozen=True):
-    """How wide the tokens of one beam were."""
+    """The widths of one beam's tokens."""
 
     number: Amount
     lowest: Milliseconds
@@ -45,7 +45,7 @@ class Widths(Struct, frozen=True):
 
 
 class BeamReport(Struct, frozen=True):
-    """What a self-test says of one beam; `proof` is None where no emitter was switched."""
+    """A self-test's report of one beam; `proof` is None if no emitter was switched."""
 
     reads: Literal["dark", "clear"]
     tokens: Amount
@@ -57,14 +57,14 @@ class BeamReport(Struct, frozen=True):
 
 
 class Selftest(Struct, frozen=True):
-    """The answer to a self-test. `emitters` says whether they were switched: ``switched``, ``busy`` or ``fixed``."""
+    """The reply to a self-test. `emitters` says whether they were switched: ``switched``, ``busy`` or ``fixed``."""
 
     beams: dict[str, BeamReport]
     emitters: str = "fixed"
 
 
 class Proposal(Struct, frozen=True):
-    """The answer to a calibration: what the known tokens measured, and the limits that would follow."""
+    """The reply to a calibration: the widths of the known tokens, and the limits that would follow."""
 
     god: str
     widths_ms: Annotated[tuple[Milliseconds, ...], Meta(min_length=1, max_length=MOST)]
@@ -76,20 +76,20 @@ class Proposal(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """The answer to a yes or no."""
+    """The reply to accepting or rejecting a proposal."""
 
     kept: bool
     limits: Limits
 
 
 class Dropped(Struct, frozen=True):
-    """The answer to a test token: its number in the temple's ledger."""
+    """The reply to a test token: its number in the temple's ledger."""
 
     seq: Annotated[int, Meta(ge=1)]
 
 
 class Identity(Struct, frozen=True):
-    """The answer to who is there."""
+    """The reply to `identify`."""
 
     software: Annotated[str, Meta(max_length=64)]
     last_seq: Amount | None = None
@@ -98,7 +98,7 @@ class Identity(Struct, frozen=True):
 
 
 class Dismissed(Struct, frozen=True):
-    """The answer to a notice that was dismissed: nothing that a page needs; the next status lacks it."""
+    """The reply to dismissing a notice: empty, because the next status lacks the notice."""
 
 
 Answer: TypeAlias = Selftest | Proposal | Verdict | Dropped | Identity | Dismissed
@@ -124,7 +124,7 @@ class _Stored(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class TempleRequest:
-    """One request to a temple and what came of it. `post` is the id of the post that asked for it."""
+    """One request to a temple and its outcome. `post` is the id of the post that made it."""
 
     command: contract.Command
     post: str
@@ -137,10 +137,10 @@ class TempleRequest:
     widths_ms: tuple[float, ...] = ()
     """What a calibration has measured so far, by the tokens themselves."""
     reply: contract.Reply | None = None
-    """What the temple last answered, as it came."""
+    """The temple's last reply, unparsed."""
 
     def stored(self) -> str:
-        """Return it as it is stored for other companions."""
+        """Return it in its stored form, for other companions."""
         fields = {
             "command": contract.encode(self.command).decode(),
             "post": self.post,
@@ -177,7 +177,7 @@ class TempleRequest:
 
     @property
     def pending(self) -> bool:
-        """Whether it still waits for its answer."""
+        """Whether it still waits for its reply."""
         return self.stage == SENT
 
     @property
@@ -187,11 +187,11 @@ class TempleRequest:
 
     @property
     def until(self) -> datetime:
-        """When its answer is overdue."""
+        """When its reply is overdue."""
         return self.sent_at + (CALIBRATION if self.measuring else PATIENCE)
 
     def replied(self, reply: contract.Reply, now: datetime) -> TempleRequest:
-        """Return it after a reply; one that came late still counts, and only the last says what is so."""
+        """Return it after a reply; a late one still counts, and the last one is valid."""
         if reply.id != self.command.id:
             return self
         if not reply.ok:
@@ -206,11 +206,11 @@ class TempleRequest:
         return replace(self, stage=ANSWERED, answered_at=now, answer=answer, reply=reply)
 
     def timed(self, now: datetime) -> TempleRequest:
-        """Return it as of now: an answer may be overdue."""
+        """Return it as of now: its reply may be overdue."""
         return replace(self, stage=SILENT, answered_at=now) if self.pending and now >= self.until else self
 
     def saw(self, tokens: Iterable[StoredToken]) -> TempleRequest:
-        """Return it after tokens arrived: those of a calibration are known by their flag."""
+        """Return it after tokens arrived: those of a calibration have a flag."""
         if not self.measuring:
             return self
         widths = tuple(

@@ -1,6 +1,6 @@
-"""Rounds of an event: who meets whom at which table, and how everybody stands. Pure, no IO.
+"""The rounds of an event: who plays whom at which table, and the standings.
 
-An event is played in rounds, each at as many tables at once as its players need.
+Each round is played at as many tables at once as its players need.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from companion.model.lobby import clean_name
 from companion.model.table import ServiceError
 
 Pairing = Literal["swiss", "everyone"]
-"""Who meets: those who stand alike, or everybody everybody else; in both as few as possible meet again."""
+"""The pairings: Swiss, or everybody against everybody; both avoid rematches as far as possible."""
 
 PAIRINGS: tuple[Pairing, ...] = get_args(Pairing)
 NOTE = "event"
-"""Under which the store keeps the event that is under way."""
+"""The name of the store's note with the current event."""
 
 MOST_PLAYERS = 100
 _AGAIN = 1000
-"""How much a second meeting weighs against a point between two who meet."""
+"""The cost of a rematch, in points of difference between two opponents."""
 
 _ROUNDING = 1e-6
 
@@ -39,14 +39,14 @@ class RoundTable(msgspec.Struct, frozen=True):
 
 
 class Round(msgspec.Struct, frozen=True):
-    """One round: its tables, and who plays at none."""
+    """One round: its tables, and the players who rest."""
 
     tables: tuple[RoundTable, ...]
     rests: tuple[str, ...] = ()
 
 
 class Event(msgspec.Struct, frozen=True):
-    """An event as it is stored; `size` is the most that play at one table."""
+    """A stored event; `size` is the largest number of players at one table."""
 
     game: str
     preset: str
@@ -66,7 +66,7 @@ def encode(event: Event) -> str:
 
 
 def decode(stored: str) -> Event:
-    """Return an event from what was stored."""
+    """Return an event from its stored form."""
     return msgspec.json.decode(stored, type=Event)
 
 
@@ -84,7 +84,7 @@ def names_of(event: Event) -> list[str]:
 
 
 def without_person(event: Event, is_person: Callable[[str], bool]) -> Event:
-    """Return an event without the names for which `is_person` holds: a number stands in their place.
+    """Return an event in which the names for which `is_person` is true are replaced by numbers.
 
     >>> event = Event("mexica", "classic", 2, "swiss", ("Ana", "Ben"))
     >>> without_person(event, lambda name: name == "Ben").players
@@ -107,7 +107,7 @@ def without_person(event: Event, is_person: Callable[[str], bool]) -> Event:
 
 
 class Standing(NamedTuple):
-    """How one player stands: by `points`, and where those are equal by `met`, the points of everybody met so far."""
+    """A player's standing: by `points`, and if those are equal by `met`, the points of all opponents so far."""
 
     place: int
     name: str
@@ -116,7 +116,7 @@ class Standing(NamedTuple):
 
 
 def read_players(text: str) -> tuple[str, ...]:
-    r"""Return the names of a list, one in each line; empty lines are none.
+    r"""Return the names in a list, one on each line; empty lines are ignored.
 
     Raises `ServiceError` ``bad_player``, ``player_twice`` and ``bad_event``, the last for fewer than two or more than
     `MOST_PLAYERS`.
@@ -140,7 +140,7 @@ def _player(line: str) -> str:
 
 
 def table_sizes(players: int, size: int, allowed: Collection[int]) -> list[int]:
-    """Return how many play at each table, as evenly as may be; whoever is left over by that rests.
+    """Return how many play at each table, as evenly as possible; those left over rest.
 
     `allowed` are the numbers of players that the game takes. Raises `ServiceError` ``too_few_players``.
 
@@ -157,11 +157,11 @@ def table_sizes(players: int, size: int, allowed: Collection[int]) -> list[int]:
 
 
 def standings(event: Event, results: Mapping[str, Result]) -> list[Standing]:
-    """Return how everybody stands who ever played, the first first; `results` holds those of tables that are over.
+    """Return the standings of everybody who ever played; `results` are those of finished tables.
 
-    A table gives each player the share of the others there who were beaten, where a tie is half: 1 to whoever beat
-    all. Winners beat the rest, whom the game's own points put in order if it has any. Who rests in Swiss pairing
-    gets 1, and a table that was closed without a result gives half to each.
+    A table gives each player the share of opponents beaten there, a tie counting half: 1 for beating all. Winners
+    beat the rest, who are ordered by the game's own points if it has any. Resting in Swiss pairing gives 1, and a
+    table that was closed without a result gives half to each.
 
     >>> two = RoundTable("t1", {"east": "Ana", "west": "Ben"})
     >>> event = Event("mexica", "classic", 2, "swiss", ("Ana", "Ben"), (Round((two,)),))
@@ -188,11 +188,11 @@ def standings(event: Event, results: Mapping[str, Result]) -> list[Standing]:
 def next_groups(
     event: Event, sizes: Sequence[int], points: Mapping[str, Fraction]
 ) -> tuple[list[list[str]], list[str]]:
-    """Return who meets in the next round, in the order of the seats, and who rests.
+    """Return the groups of the next round, in the order of the seats, and the players who rest.
 
-    In Swiss pairing those who stand alike meet; the first round is in the players' own order. Nobody rests again
-    before the others have. No two meet again where a swap between two tables prevents it. Whoever had the first seat
-    least often gets it.
+    In Swiss pairing players with similar standings meet; the first round is in the players' own order. Nobody rests
+    twice before everybody has rested once. No two meet again if a swap between two tables prevents it. The player who
+    had the first seat least often gets it.
 
     >>> event = Event("mexica", "classic", 2, "everyone", ("Ana", "Ben", "Cleo"))
     >>> next_groups(event, [2], {})
@@ -223,7 +223,7 @@ def next_groups(
 def _by_points(
     event: Event, sizes: Sequence[int], points: Mapping[str, Fraction]
 ) -> tuple[list[list[str]], list[str]]:
-    """Return groups of players who stand alike, and the last of those who rested least."""
+    """Return groups of players with similar standings, and the last of those who rested least."""
     order = sorted(event.players, key=lambda name: -points.get(name, 0))
     rested = Counter(name for each in event.rounds for name in each.rests)
     last_first = order[::-1]
@@ -233,7 +233,7 @@ def _by_points(
 
 
 def _circle(players: Sequence[str], n: int) -> tuple[list[list[str]], list[str]]:
-    """Return the pairs of a round, counted from 0; everybody meets everybody else once before any do again."""
+    """Return the pairs of a round, counted from 0; everybody meets everybody else once before any rematch."""
     ring = [*players] if len(players) % 2 == 0 else [*players, ""]
     turn = n % (len(ring) - 1)
     ring = [ring[0], *ring[1 + turn :], *ring[1 : 1 + turn]]
@@ -242,7 +242,7 @@ def _circle(players: Sequence[str], n: int) -> tuple[list[list[str]], list[str]]
 
 
 def _swap(one: list[str], other: list[str], cost: Callable[[Sequence[str]], float]) -> bool:
-    """Exchange two players of two tables where both tables together are better for it; return whether any were."""
+    """Swap two players of two tables if that improves both tables together; return whether any were swapped."""
     swapped = False
     for i, j in product(range(len(one)), range(len(other))):
         before = cost(one) + cost(other)
@@ -255,13 +255,13 @@ def _swap(one: list[str], other: list[str], cost: Callable[[Sequence[str]], floa
 
 
 def _is_as_it_began(event: Event) -> bool:
-    """Return whether those who play are those of the first round."""
+    """Return whether the players are those of the first round."""
     first = msgspec.structs.replace(event, players=(), rounds=event.rounds[:1])
     return not event.rounds or set(names_of(first)) == set(event.players)
 
 
 def _meetings(event: Event) -> defaultdict[str, Counter[str]]:
-    """Return for each player how often each of the others was met."""
+    """Return how often each player met each of the others."""
     met: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for each in event.rounds:
         for table in each.tables:
@@ -271,7 +271,7 @@ def _meetings(event: Event) -> defaultdict[str, Counter[str]]:
 
 
 def _share(result: Result, seat: Seat, seats: Collection[Seat]) -> Fraction:
-    """Return the share of the others at a table whom a seat has beaten; a tie is half."""
+    """Return the share of opponents that a seat has beaten; a tie counts half."""
     rank = {each: (each in result.winners, result.points.get(each, 0)) for each in seats}
     if result.winners:
         rank = {each: (won, 0 if won else points) for each, (won, points) in rank.items()}

@@ -1,4 +1,4 @@
-"""What a table shows to those who know gods and no game: what counts for each, and its mood. Pure."""
+"""What a table publishes for readers that know no game: a score for each god, and the mood."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from companion.model.table import Table
 from templo import contract
 
 
-def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]) -> contract.Score:
-    """Return a table's score: as its game audits tokens, taps and corrections, else the tokens that fell for it.
+def score_of(table: Table | None, tokens_of: Callable[[str], Sequence[StoredToken]]) -> contract.Score:
+    """Return a table's score: from its game's audit of tokens, taps and corrections, else the tokens of the table.
 
-    A temple that serves no table, or one that has not begun, has a score of nothing. `fallen` is asked for the tokens
-    of a table by its id, and only where its game does not audit them: they may be many.
+    Without a table, or before its game has begun, the score is empty. `tokens_of` returns the tokens of a table by
+    its id; it is called only if the game does not audit them, because they may be many.
     """
     totals = dict.fromkeys(contract.God, 0)
     if table is None or table.began_at is None:
         return contract.Score(table.id if table else None, totals)
     audit = table.audit
     if audit is None:
-        for kept in fallen(table.id):
+        for kept in tokens_of(table.id):
             totals[kept.token.god] += 1
         return contract.Score(table.id, totals)
     for god in contract.God:
@@ -30,7 +30,7 @@ def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]
 
 
 def mood_of(table: Table | None, hotspot: bool = False) -> contract.Mood:
-    """Return what the lamps of the temple that serves a table show: the game's signals, and an open hotspot.
+    """Return the mood for a temple's lamps: the signals of its table's game, and an open hotspot.
 
     Without a table, or before its game begins, there are no signals of a game.
     """

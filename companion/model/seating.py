@@ -1,4 +1,4 @@
-"""Which seats of a table a phone holds or may act for, by the token that proves it. Pure: it changes nothing."""
+"""Which seats of a table a phone holds or may act for, according to its token."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def own_seats(table: Table, token: str) -> tuple[Seat, ...]:
 
 
 def seats_held(table: Table, token: str) -> tuple[Seat, ...]:
-    """Return the seats that a phone acts for, in turn order; none for a token that is not the table's.
+    """Return the seats that a phone may act for, in turn order; none for an unknown token.
 
-    They are those it holds, and those whose absent players it may stand in for.
+    They are those that it holds, and those of absent players for whom anyone may act.
     """
     own = own_seats(table, token)
-    return tuple(seat for seat in table.charter.seats if seat in own or (own and seat in table.lent()))
+    return tuple(seat for seat in table.charter.seats if seat in own or (own and seat in table.delegated_seats()))
 
 
 def require_seats(table: Table, token: str) -> tuple[Seat, ...]:
-    """Return the seats that a phone holds itself; raises `ServiceError` ``not_seated`` where it holds none."""
+    """Return the seats that a phone holds itself; raises `ServiceError` ``not_seated`` if there are none."""
     if own := own_seats(table, token):
         return own
     raise ServiceError("not_seated")
@@ -37,7 +37,7 @@ def is_code(table: Table, typed: str) -> bool:
 
 
 def proved(table: Table, proof: str) -> Seat:
-    """Return who acts with a proof: the first seat of a phone's token, or `COMPANION` for the join code.
+    """Return who acts with a proof: the first seat of a phone's token, or `COMPANION` with the join code.
 
     Raises `ServiceError` ``not_seated`` for anything else.
     """

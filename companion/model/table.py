@@ -1,8 +1,7 @@
-"""A table: its options, its chairs and its ordered log, and the state that they fold to; the only door to the rules.
+"""A table: its options, its chairs and its ordered log, and the state that they fold to. All moves go through it.
 
-A `Table` is a frozen value: every change gives a new one, and what is shared between threads is never written.
-No IO, no clock, no randomness. In the examples `lobby` is a new table of Mexica for two, whose temple counts, `begun`
-the same table when its game has begun, and `at` a time.
+A `Table` is frozen: every change returns a new one, so threads can share it. In the examples `lobby` is a new table
+of Mexica for two with a temple, `begun` is the same table once its game has begun, and `at` is a time.
 """
 
 from __future__ import annotations
@@ -58,20 +57,20 @@ from companion.model.entries import (
 from templo import contract
 
 COMPANION: Seat = "house"
-"""Who enters what no seat did: the opening of the lobby, a temple that was moved away."""
+"""The author of entries that no seat made: the opening of the lobby, a temple that was moved away."""
 
 OWNER = "owner"
-"""Whose hand decided at the command line of the companion's machine, about tokens held apart."""
+"""The `hand` of decisions made at the command line of the companion's machine."""
 
 ORGANISER = "organiser"
-"""Who ends a table's game for its players."""
+"""The `hand` that ends a table's game for its players."""
 
 HELD = "held"
-"""The doubt of a token that was held apart; `OLD` is that of an old one."""
+"""The doubt about a token that was held apart; `OLD` is the one about an old token."""
 
 
 class ServiceError(Exception):
-    """Something that cannot be done: a code with words in the texts, and the facts that those words need."""
+    """Something that cannot be done: a code with a text, and the facts that the text needs."""
 
     def __init__(self, code: str, **facts: str | int) -> None:
         super().__init__(f"{code} {facts}" if facts else code)
@@ -84,7 +83,7 @@ class Entry:
     """One line of a table's log: `n` counts from 1 without a gap, `request` is the id of the post that asked.
 
     `by` is the seat that moves in the rules; `hand` who moved for it: `APP`, or the seat whose phone typed what a
-    real die showed. It is empty where a seat moved for itself.
+    real die showed. It is empty if a seat moved for itself.
     """
 
     n: int
@@ -97,7 +96,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Chair:
-    """A seat as the lobby shows it. `shared` says that one phone holds this seat and another."""
+    """A seat as the lobby shows it. `shared` says that its phone also holds another seat."""
 
     seat: Seat
     name: str | None = None
@@ -109,7 +108,7 @@ class Chair:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEntry:
-    """What one entry of the log did, in the lines that every seat may read, and by whose hand."""
+    """What one entry of the log did, as lines that every seat may read, and by whose hand."""
 
     n: int
     at: datetime
@@ -119,7 +118,7 @@ class LoggedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One action that stands, the state it gave, and when the turn running in that state began.
+    """One action that was not undone, the state after it, and when that state's turn began.
 
     `whose` is the seat whose move it was: `by` itself, or the one for which another acted.
     """
@@ -133,7 +132,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ActedFor:
-    """What another did for a seat: whose phone it was, and the number and lines of the entry."""
+    """What somebody else did for a seat: whose phone it was, and the number and lines of the entry."""
 
     by: Seat
     n: int
@@ -157,7 +156,7 @@ class Charter:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table at one moment. Made by `Table.opened`, changed by `extended`, read by everybody else."""
+    """One table at one moment. `Table.opened` makes the first, `extended` each later one."""
 
     charter: Charter
     game: Game[Any]
@@ -167,7 +166,7 @@ class Table:
     version: int = 0
     """The number of the last log entry; a phone's post names the version it was made against."""
     basis: int = 0
-    """The last version at which anything but a token happened: what a post may not be older than."""
+    """The last version at which anything but a token happened; older posts are stale."""
     temple: str | None = None
     served_since: datetime | None = None
     began_at: datetime | None = None
@@ -178,7 +177,7 @@ class Table:
     is_archived: bool = False
     """Whether it has left the list of tables."""
     renamed: str = ""
-    """What its players call it since they renamed it."""
+    """The title that its players gave it later; empty if they did not."""
     rolls: bool = False
     """Whether the app rolls and draws by itself, so that nobody is asked."""
     pace: Pace = "normal"
@@ -190,14 +189,14 @@ class Table:
     amendments: Mapping[str, Value] = field(default_factory=dict)
     """The options that its designer changed since the table was opened."""
     steps: tuple[Step, ...] = ()
-    """The moves that may still be taken back, after the one below them that no longer can."""
+    """The moves that can still be undone, above the last one that cannot."""
     logged: tuple[LoggedEntry, ...] = ()
     """What happened, as its pages show it: entries without a line are left out."""
     acted_for: Mapping[Seat, ActedFor] = field(default_factory=dict)
-    """For each seat the last thing that another did for it, until it acts or takes that back."""
+    """For each seat the last thing that another did for it, until the seat acts or undoes it."""
     requests: frozenset[str] = frozenset()
     _known: dict[str, TokenAudit | None] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What was worked out about this moment and is asked for again; a table that follows begins with none."""
+    """A cache of what was computed about this moment; the next table starts with an empty one."""
 
     @classmethod
     def opened(cls, charter: Charter, game: Game[Any]) -> Table:
@@ -236,7 +235,7 @@ class Table:
 
     @property
     def state(self) -> Any:
-        """The state of its game, or none in the lobby."""
+        """The state of its game, or None in the lobby."""
         return self.steps[-1].state if self.steps else None
 
     @property
@@ -248,7 +247,7 @@ class Table:
 
     @property
     def last_at(self) -> datetime:
-        """When something was last done at it, by a person or by a token."""
+        """When something last happened at it, by a person or by a token."""
         return self.logged[-1].at if self.logged else self.charter.opened_at
 
     @property
@@ -263,7 +262,7 @@ class Table:
 
     @property
     def audit(self) -> TokenAudit | None:
-        """What the game made of the tokens that fell for it; none before it began, or where it uses no temple."""
+        """What the game made of its tokens; None before it began, or if it uses no temple."""
         if not self.began_at:
             return None
         if "audit" not in self._known:  # every page of a change asks for it
@@ -272,7 +271,7 @@ class Table:
 
     @property
     def tokens(self) -> int:
-        """How many tokens counted in its game, as far as the game counts any.
+        """How many tokens counted in its game, if the game counts any.
 
         >>> begun.tokens, begun.extended(begun.entry(at, "east", Move("sacrifice", ("tlaloc", 2)))).tokens
         (0, 2)
@@ -287,7 +286,7 @@ class Table:
 
     @property
     def result(self) -> Result:
-        """How its game ended; what a game says that has not is not to be relied on."""
+        """How its game ended; meaningless before that."""
         if self.is_closed:
             return Result("closed")
         return self.game.result(self.state) or Result("")
@@ -299,7 +298,7 @@ class Table:
         return audit.waiting if audit else ()
 
     def chair(self, seat: Seat) -> Chair:
-        """Return a seat's chair; raises `ServiceError` where the table has no such seat.
+        """Return a seat's chair; raises `ServiceError` if the table has no such seat.
 
         >>> lobby.chair("west").taken
         False
@@ -313,10 +312,10 @@ class Table:
                 return chair
         raise ServiceError("unknown_seat", seat=seat[:24])
 
-    def kept(self) -> dict[Seat, str]:
-        """Return for whom seats are kept in the lobby that nobody has taken, and that nobody gave up.
+    def reserved(self) -> dict[Seat, str]:
+        """Return the names for which seats are reserved in the lobby: free seats that nobody gave up.
 
-        >>> lobby.extended(lobby.entry(at, "east", Sit("east", "Ana"))).kept()
+        >>> lobby.extended(lobby.entry(at, "east", Sit("east", "Ana"))).reserved()
         {'east': 'Ana'}
         """
         if self.phase != "lobby":
@@ -330,7 +329,7 @@ class Table:
         }
 
     def log(self, limit: int = 50) -> tuple[LoggedEntry, ...]:
-        """Return what happened, newest first; lines that add up become one, under the time of the last.
+        """Return what happened, newest first; lines that add up are merged, with the time of the last.
 
         >>> [entry.lines[0].code for entry in begun.log()]
         ['begun']
@@ -351,7 +350,7 @@ class Table:
         return tuple(log)
 
     def is_aside(self, action: Action) -> bool:
-        """Return whether an action is a note beside the game, for which nobody has to wait.
+        """Return whether an action is a private note, for which nobody has to wait.
 
         >>> begun.is_aside(Move("end_turn"))
         False
@@ -359,7 +358,7 @@ class Table:
         return isinstance(action, Move) and self.game.aside(action)
 
     def entry(self, at: datetime, by: Seat, action: Action, request: str = "", hand: str = "") -> Entry:
-        """Return the entry that would come next.
+        """Return the next entry of the log for an action.
 
         >>> lobby.entry(at, "east", Sit("east", "Ana")).n
         1
@@ -367,7 +366,7 @@ class Table:
         return Entry(self.version + 1, at, by, action, request, hand)
 
     def extended(self, entry: Entry) -> Table | Refusal:
-        """Return the table with one more entry in its log, or why the entry cannot stand.
+        """Return the table with one more entry in its log, or why the entry is refused.
 
         The same call serves a tap, a fallen token and the replay of a stored log.
 
@@ -461,7 +460,7 @@ class Table:
         return (by, hand) if hand else (self.game.acts_for(self.state, by, move), by)
 
     def undo_refused(self, seat: Seat) -> Refusal | None:
-        """Return why a seat cannot take back its last move, or what another did for it, or none where it can.
+        """Return why a seat cannot undo its last move, or what another did for it; None if it can.
 
         >>> given = begun.extended(begun.entry(at, "east", Move("sacrifice", ("tlaloc", 2))))
         >>> given.undo_refused("east"), given.undo_refused("west").code
@@ -478,9 +477,9 @@ class Table:
         return None
 
     def fall(self, token: contract.Token, *, stranger: bool = False, doubt: str = "") -> Move:
-        """Return the move by which a token enters this table's game, with what makes it doubtful.
+        """Return the move that enters a token into this table's game, with any doubt about it.
 
-        `stranger` says that a second counter under the temple's name sent it; a `doubt` that is given stands.
+        `stranger` says that a second counter under the temple's name sent it; a given `doubt` has precedence.
 
         >>> token = contract.Token("a" * 32, 1, "b" * 32, contract.God.TLALOC, at, 14.0, frozenset(), False)
         >>> begun.fall(token).name
@@ -504,7 +503,7 @@ class Table:
         return self.game.fall(self.state, TokenDrop(token.token, token.god.value, doubt))
 
     def chance(self) -> Chance | None:
-        """Return what a die, a bag or a deck has to bring now, or none.
+        """Return the outcome of chance that is due now, or None.
 
         >>> begun.chance() is None
         True
@@ -512,7 +511,7 @@ class Table:
         return self.game.chance(self.state) if self.steps and not self.is_closed else None
 
     def may_bring(self, held: Sequence[Seat]) -> bool:
-        """Return whether a phone that holds these seats may roll, draw or type in what chance has to bring.
+        """Return whether a phone that holds these seats may roll, draw or type in the outcome that is due.
 
         >>> begun.may_bring(["east"])
         False
@@ -521,9 +520,9 @@ class Table:
         return due is not None and bool(held) and (not due.secret or due.seat is None or due.seat in held)
 
     def automatic(self, below: Below, brought: bool = False) -> tuple[Seat, Move] | None:
-        """Return what the app does now by itself: an outcome that nobody is asked for, or an absent seat's move.
+        """Return what the app does now by itself: an outcome that nobody rolls, or an absent player's move.
 
-        `brought` says that the app has just brought an outcome: it goes on with what follows that one.
+        `brought` says that the app has just rolled: it then also rolls what belongs to the same draw.
 
         >>> begun.automatic(lambda n: 0) is None
         True
@@ -558,23 +557,23 @@ class Table:
 
     @property
     def awaits_outcome(self) -> bool:
-        """Whether the next thing is an outcome that the app brings by itself: it stopped after many moves."""
+        """Whether the next thing is an outcome that the app brings by itself, after a limit on moves stopped it."""
         due = self.chance()
         return self.phase == "running" and due is not None and self._brought_by_app(due)
 
     @property
     def goes_on_by_itself(self) -> bool:
-        """Whether the app is to bring the next thing, a move or an outcome."""
+        """Whether the app makes the next move or roll."""
         return self.awaits_app or self.awaits_outcome
 
     def _brought_by_app(self, due: Chance) -> bool:
-        """Return whether nobody is asked: a die that is nobody's belongs to whoever is on turn, and may be away."""
+        """Return whether the app rolls without asking; a die without an owner belongs to the seat on turn."""
         whose = due.seat or self.on_turn
         away = any(chair.seat == whose and chair.away in (*LEVEL_OF, PASSED) for chair in self.chairs)
         return self.rolls or not due.asked or away
 
     def _moves_of_absent(self) -> Iterator[tuple[Seat, AwayMode, Sequence[Move]]]:
-        """Yield the absent seats that the table waits for, the one on turn first, with what each may do."""
+        """Yield the absent seats that the table waits for, the one on turn first, with their legal moves."""
         acting, on_turn = self.game.to_act(self.state), self.on_turn
         modes = {chair.seat: chair.away for chair in self.chairs if chair.away in (*LEVEL_OF, PASSED)}
         for seat in sorted(acting, key=lambda each: each != on_turn):
@@ -597,7 +596,7 @@ class Table:
         return self._logged(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
 
     def _beside(self, entry: Entry, move: Move) -> Table | Refusal:
-        """Return the table with an aside in each state that may still be returned to."""
+        """Return the table with an aside in each state that an undo can still reach."""
         steps: list[Step] = []
         for step in self.steps:
             after = self.game.play(step.state, entry.by, move)
@@ -607,7 +606,7 @@ class Table:
         return self._logged(entry, (), is_aside=True, steps=tuple(steps))
 
     def _amended(self, entry: Entry, key: str, value: Value) -> Table | Refusal:
-        """Return the table under a changed option. What was done under the old one can no longer be taken back."""
+        """Return the table with a changed option. Moves made under the old one can no longer be undone."""
         option = next((each for each in self.game.options if each.key == key), None)
         if option is None or not option.accepts(value):
             return Refusal("bad_option", {"option": key[:32], "value": str(value)[:32]})
@@ -635,10 +634,10 @@ class Table:
             **changes,
         )
 
-    def lent(self) -> tuple[Seat, ...]:
+    def delegated_seats(self) -> tuple[Seat, ...]:
         """Return the seats that anyone at the table acts for.
 
-        >>> begun.extended(begun.entry(at, "west", Away("east", ANYONE))).lent()
+        >>> begun.extended(begun.entry(at, "west", Away("east", ANYONE))).delegated_seats()
         ('east',)
         """
         return tuple(chair.seat for chair in self.chairs if chair.away == ANYONE)

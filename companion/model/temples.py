@@ -1,7 +1,4 @@
-"""The temples that a companion knows: how each is, what it counted, and which of its tokens are stored.
-
-Values and pure functions only. What is durable about a temple goes through the port of `companion.model.ports`.
-"""
+"""The temples that a companion knows: the condition of each, its counts, and which of its tokens are stored."""
 
 from __future__ import annotations
 
@@ -16,34 +13,34 @@ from companion.model.requests import TempleRequest
 from templo import contract
 
 RECENT = 120
-"""How many of its last tokens are at hand: their widths are drawn."""
+"""How many of a temple's last tokens are in memory, for the plot of widths."""
 
 MINUTE = timedelta(minutes=1)
 _MOST_IN_A_MINUTE = 6000
 
 FEW = 100
-"""Tokens that may have fallen before a companion met their temple and come as late ones do; more are `OldTokens`.
+"""Up to this many tokens from before a companion knew their temple count as late ones; more are `OldTokens`.
 
-A handful fell while a table was set up, and its players know whose they were. What a ledger holds beyond that is of
-other evenings, and no running table should have to sort it out.
+A few fell while a table was set up, and its players know whose they were. More are from other evenings, and no
+running table should have to sort them out.
 """
 
 NEW_LEDGER = frozenset({"ledger_restored", "backup_restored", "ledger_cloned", "ledger_damaged", "ledger_missing"})
-"""Notices of a temple that has begun a new source by itself: what it carried over is not old."""
+"""Notices of a temple that has begun a new source by itself: the tokens that it carried over are not old."""
 
 _ALIVE = (contract.State.READY, contract.State.ALERT)
 BEAM_FAULTS = (contract.Beam.JAMMED, contract.Beam.DARK, contract.Beam.FLICKER)
 
 
 class Health(NamedTuple):
-    """How a temple is, as a code with words in the texts, and the slot that it is about, if one."""
+    """The health of a temple: a code with a text, and the slot that it is about, if any."""
 
     code: str
     god: str = ""
 
     @property
     def well(self) -> bool:
-        """Whether tokens are counted without anybody doing anything."""
+        """Whether tokens are counted without anybody's help."""
         return self.code == "ready"
 
 
@@ -63,49 +60,49 @@ class Temple:
     recent: tuple[StoredToken, ...] = ()
     """Its last tokens, newest first."""
     totals: Mapping[contract.God, int] = field(default_factory=lambda: dict.fromkeys(contract.God, 0))
-    """All tokens ever kept from it, tests left out."""
+    """How many tokens are stored from it, without tests."""
     quarantined: int = 0
-    """Tokens held apart because others had taken their numbers, about which nobody has decided."""
+    """How many tokens are held apart, because others have their numbers, and undecided."""
     old: OldTokens | None = None
     """Its tokens from before this companion knew it, if there are more than `FEW`."""
     notices: tuple[contract.Notice, ...] = ()
-    """What happened to its ledger and was not dismissed, by its last word while it was at work."""
+    """The notices about its ledger in its last status while it was running."""
     since: datetime | None = None
-    """Since when it is known to be as it is; `exact` says whether the change itself was reported."""
+    """Since when it has been in this state; `exact` says whether the change itself was reported."""
     exact: bool = False
     findings: contract.Findings | None = None
     """What it last found wrong with its beams."""
     noise: contract.Noise | None = None
     falls: tuple[datetime, ...] = ()
-    """When its tokens of the last minute arrived, tests and those sent again left out."""
+    """When its tokens of the last minute arrived, without tests and replayed ones."""
     request: TempleRequest | None = None
     """What was last requested of it."""
     trouble: Trouble | None = None
-    """Why tokens that its ledger has and that are missing here do not come, though they were requested."""
+    """Why missing tokens that were requested do not arrive."""
 
     def stored(self) -> TempleRecord:
-        """Return what is durable about it."""
+        """Return the part of it that is stored."""
         return TempleRecord(self.name, self.source, self.table_id)
 
     @property
     def undecided(self) -> OldTokens | None:
-        """Its old tokens, while nobody has said what becomes of them."""
+        """Its old tokens, while nobody has decided about them."""
         return self.old if self.old and not self.old.choice else None
 
     @property
     def alive(self) -> bool:
-        """Whether its own ledger was at work, by its last word."""
+        """Whether it was running with its own ledger, according to its last status."""
         return self.status is not None and self.status.source == self.source and self.status.state in _ALIVE
 
     @property
     def diagnosis(self) -> contract.Findings | None:
-        """What it finds wrong with its beams, if those who watch them now have said so."""
+        """What it finds wrong with its beams, if the present session has published it."""
         if self.findings is None or self.status is None or not self.alive or not self.reachable:
             return None
         return self.findings if self.findings.session == self.status.session else None
 
     def health(self) -> Health:
-        """Return the one thing that most needs somebody's hand, or ``ready``."""
+        """Return the problem that most needs attention, or ``ready``."""
         if not self.reachable:
             return Health("no_broker")
         if self.status is None:
@@ -123,11 +120,11 @@ class Temple:
         return Health(self.trouble.code) if self.trouble else Health("ready")
 
     def with_status(self, status: contract.Status) -> Temple:
-        """Return the temple after a status came under its name.
+        """Return the temple after a status under its name.
 
-        The first ledger is the temple's own. Another takes over when the first has stopped or was lost, or
-        when the first one's own session has begun it; while both are at work the second is a conflict. The number
-        of its publication is left out: a status that is published again is no change.
+        The first ledger is the temple's own. Another replaces it if the first has stopped or was lost, or if the same
+        session has begun it; while both are running the second is a conflict. The number of its publication is left
+        out: a status that is published again is no change.
         """
         status = replace(status, publication=None)
         if status.source is None or status.source == self.source:
@@ -146,11 +143,11 @@ class Temple:
         return replace(self, conflict=status.source if status.state in _ALIVE else None)
 
     def _renewed(self, status: contract.Status) -> bool:
-        """Return whether the run of the program that sent the last status has begun a new ledger."""
+        """Return whether the session of the last status has begun a new source."""
         return self.status is not None and self.status.session == status.session and status.state in _ALIVE
 
     def counted(self, tokens: Iterable[StoredToken], quarantined: int) -> Temple:
-        """Return the temple after these tokens of it were kept, oldest first, and so many more held apart."""
+        """Return the temple after these tokens of it were stored, oldest first, and some more were held apart."""
         new = list(tokens)
         totals = dict(self.totals)
         for kept in new:
@@ -194,7 +191,7 @@ class Temple:
         )
 
     def timed(self, now: datetime) -> Temple:
-        """Return the temple as of now, where nothing but time has passed."""
+        """Return the temple as of now, if nothing but time has passed."""
         return replace(self, falls=_last_minute(self.falls, now), request=self.request and self.request.timed(now))
 
 
@@ -203,7 +200,7 @@ def _is_news(kept: StoredToken) -> bool:
 
 
 def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, ...]:
-    """Return what of these times is not over a minute old; they are in order, and a bound keeps them few."""
+    """Return the times that are at most a minute old, at most a bounded number of them."""
     first = 0
     while first < len(falls) and falls[first] <= now - MINUTE:
         first += 1
@@ -216,7 +213,7 @@ class Mark:
 
     seq: int = 0
     token: str = ""
-    """The id of the token stored as `seq`; empty where there is none."""
+    """The id of the token stored as `seq`; empty if there is none."""
     ahead: Mapping[int, str] = field(default_factory=dict)
 
     def with_stored(self, ids: Mapping[int, str]) -> Mark:
@@ -231,20 +228,20 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One ledger that tokens came from: whose it is, and how far its tokens are stored here."""
+    """A source of tokens: its temple, and how far its tokens are stored here."""
 
     id: str
     temple: str
     """The temple that sent its last tokens."""
     mark: Mark = field(default_factory=Mark)
     old: OldTokens | None = None
-    """Its tokens from before this companion knew its temple, where there are more than `FEW`."""
+    """Its tokens from before this companion knew its temple, if there are more than `FEW`."""
     unsure: bool = False
-    """Whether it was met by tokens sent again, before any count said how many it holds."""
+    """Whether it was first known by replayed tokens, before any count said how many it holds."""
 
 
 class Receipt(NamedTuple):
-    """What a source's temple may know once its tokens are durable: all up to `seq` is stored, as which `token` is.
+    """The acknowledgement of a source: everything up to `seq` is stored, and `token` is the id stored there.
 
     `gap` says that numbers above it are stored and some between are missing.
     """

@@ -1,1 +1,1 @@
-"""What can be done with tables, temples, seats and moves."""
+"""The commands on tables, temples, seats and moves."""

@@ -1,4 +1,4 @@
-"""Tokens arriving: each is stored once, with everything that it causes at the table it falls on, or not at all."""
+"""Takes in arriving tokens: each is stored once, together with all that it causes at its table, or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class _Taken(NamedTuple):
-    """What became of some tokens: what each source may know, and what is worth a line of the log."""
+    """The result of taking in tokens: the receipt for each source, and counts for the log."""
 
     receipts: list[Receipt]
     resent: int
@@ -29,7 +29,7 @@ class _Taken(NamedTuple):
 
 
 class TokenIntake:
-    """Takes in what the temples count."""
+    """Takes in the temples' tokens."""
 
     def __init__(self, workspace: Workspace, ledgers: Ledgers) -> None:
         self._workspace = workspace
@@ -37,12 +37,12 @@ class TokenIntake:
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
 
     def receive(self, arrivals: Sequence[tuple[str, contract.Token]]) -> list[Receipt]:
-        """Store tokens with everything they cause, in one change; returns what each source may know afterwards.
+        """Store tokens with everything that they cause, in one change; return a receipt for each source.
 
-        A token already stored changes nothing. One that is stored under another number, of another source perhaps, is
-        known by its id: its new number is stored, and it counts nowhere a second time. One whose number another
-        token has taken is held apart; where it comes again under a number of its own, it counts as any other unless
-        a person has decided. When the store fails, its error is raised and nothing at all has happened.
+        A token that is already stored changes nothing. One that is stored under another number, perhaps of another
+        source, is recognised by its id: its new number is stored, and it does not count again. One whose number
+        another token has is held apart; if it comes again under a number of its own, it counts as usual unless a
+        person has decided about it. If the store fails, its error is raised and nothing has changed.
         """
         names = {name for name, _ in arrivals}
         taken = self._workspace.run(lambda change: self._take(change, arrivals), temples=names)
@@ -81,7 +81,7 @@ class TokenIntake:
     def _old(
         self, change: Change, temples: Mapping[str, str], arrivals: Sequence[tuple[str, contract.Token]]
     ) -> dict[str, OldTokens | None]:
-        """Return the old tokens of each source, found now where it is met for the first time."""
+        """Return the old tokens of each source, determined now if it is new."""
         old: dict[str, OldTokens | None] = {}
         for source, name in temples.items():
             known = change.source(source)
@@ -102,7 +102,7 @@ class TokenIntake:
         old: OldTokens | None,
         arrivals: Sequence[tuple[str, contract.Token]],
     ) -> Receipt:
-        """Enter how far a source's tokens are stored now; return what it may know."""
+        """Update how far a source's tokens are stored; return the receipt for it."""
         before = change.source(source)
         mark = self._ledgers.mark(source).with_stored(ids)
         if before is None:
@@ -116,7 +116,7 @@ class TokenIntake:
 
 
 class _Batch:
-    """A handful of arriving tokens, and what they change."""
+    """A batch of arriving tokens, and what they change."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
@@ -130,8 +130,8 @@ class _Batch:
     def take(self, name: str, token: contract.Token, old: OldTokens | None, verdict: str | None) -> None:
         """Store a token, and enter it at the table that its temple serves.
 
-        `old` are the old tokens of its source, `verdict` what became of it where it was held apart under another
-        number, empty while it waits.
+        `old` are the old tokens of its source. `verdict` is the decision about it if it was held apart under another
+        number, empty while it is undecided.
         """
         temple = self._temple(name, token)
         if verdict == "":
@@ -142,7 +142,7 @@ class _Batch:
     def _entered(
         self, temple: Temple, token: contract.Token, old: OldTokens | None, verdict: str | None
     ) -> str | None:
-        """Enter a token at a table; return the table's id, or none where it falls on none."""
+        """Enter a token at a table; return the table's id, or None if it counts at none."""
         is_old = old is not None and old.holds(token)
         if verdict or (is_old and old and old.choice != COUNTED) or contract.Flag.TEST in token.flags:
             return None
@@ -160,19 +160,19 @@ class _Batch:
         return table_id
 
     def take_again(self, name: str, token: contract.Token) -> None:
-        """Enter a further number of a token that is stored: it counts nowhere a second time."""
+        """Store a further number of a token, which does not count again."""
         self._temple(name, token)
         self.resent.append(token)
 
     def hold_apart(self, name: str, token: contract.Token) -> None:
-        """Hold a token apart, unless it turns out to be stored."""
+        """Hold a token apart, unless this batch stores it."""
         self._temples.setdefault(name, self._change.find_temple(name) or Temple(name))
         self._apart.append(StoredToken(name, token, self._now))
 
     def enter(self, stored: Container[str], held: Container[str]) -> Mapping[str, int]:
-        """Enter all of it; return how many tokens of each temple are newly held apart.
+        """Add all of it to the change; return how many tokens of each temple are newly held apart.
 
-        None of those is that is `stored`, be it under another number, nor one that was `held` apart before.
+        Tokens that are `stored`, even under another number, or were `held` apart before are not among them.
         """
         apart = {
             each.token.token: each
@@ -180,9 +180,9 @@ class _Batch:
             if each.token.token not in stored and each.token.token not in held
         }
         if self._kept:
-            self._change.also(lambda store: store.keep(self._kept))
+            self._change.also(lambda store: store.add_tokens(self._kept))
         if self.resent:
-            self._change.also(lambda store: store.keep_numbers(self.resent))
+            self._change.also(lambda store: store.add_numbers(self.resent))
         if self._arrived:
             self._change.also(lambda store: store.decide(self._arrived))
         if apart:

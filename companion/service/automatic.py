@@ -1,4 +1,4 @@
-"""What the app does at a table by itself: outcomes that nobody is asked for, and the moves of absent players."""
+"""Makes the moves that nobody is asked for at a table: dice that the app rolls, and the moves of absent players."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from companion.service.change import Change
 log = logging.getLogger(__name__)
 
 AT_ONCE = 400
-"""Moves that the app makes by itself at once, at most: the pacer goes on with a table of absent players."""
+"""The most moves that the app makes in one go; the pacer continues a table of absent players."""
 
 
 def play_on(change: Change, table_id: str, below: Below, rolled: bool = False, due: bool = False) -> Table:
-    """Enter all that the app does by itself now; return the table after it.
+    """Make all moves that the app makes by itself now; return the table after them.
 
-    `rolled` says that the last entry is an outcome that the app brought. Where the companion keeps a pace, a move for
-    an absent player waits for it, but for the first one if it is `due`.
+    `rolled` says that the last entry is a roll of the app. If moves for absent players are paced, they wait for the
+    pacer, except the first one if it is `due`.
     """
     for _ in range(AT_ONCE):
         table = change.table(table_id)

@@ -1,4 +1,4 @@
-"""One unit of work, as far as it has come: what it has locked, and what it will enter."""
+"""One unit of work in progress: the locks that it holds, and the changes that it will commit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from companion.service.known_temples import KnownTemples
 
 
 class Change:
-    """What one change has locked, and what it will enter. Begun by a `Workspace`."""
+    """The locks of one change, and what it will commit. Begun by a `Workspace`."""
 
     def __init__(
         self,
@@ -27,11 +27,11 @@ class Change:
         paced: bool,
         origin: str,
     ) -> None:
-        """Begin with nothing locked.
+        """Start without locks.
 
-        `take` takes the locks of names of one kind, `clock` gives aware times in UTC. `paced` says that somebody
+        `take` takes the locks of names of one kind, `clock` returns aware times in UTC. `paced` says that a pacer
         makes the app's moves for absent players one at a time. `origin` marks this companion's announcements; it is
-        empty where no other shares the store.
+        empty if the store is not shared.
         """
         self.paced = paced
         self._known_tables = tables
@@ -42,14 +42,14 @@ class Change:
         self.locked_temples: frozenset[str] = frozenset()
         self.locked_tables: frozenset[str] = frozenset()
         self._found: dict[str, Table] = {}
-        """Each locked table as this change first saw it: others may enter more meanwhile."""
+        """Each locked table as this change first saw it; other companions may append to it meanwhile."""
         self.discard()
 
     def discard(self) -> None:
-        """Change nothing after all; the locks stay."""
+        """Drop all changes, and keep the locks."""
         self.tables: dict[str, Table] = {}
         self.temples: dict[str, tuple[Temple, bool]] = {}
-        """Each temple with whether its table shows what changed."""
+        """Each changed temple, and whether its table's page shows the change."""
         self.sources: dict[str, Source] = {}
         self._opened: list[Charter] = []
         self._entries: dict[str, list[Entry]] = {}
@@ -59,7 +59,7 @@ class Change:
     # Locks
 
     def lock_temples(self, *names: str | None) -> None:
-        """Take the locks of these temples, known or not, but for those it has; before that of any table."""
+        """Take the locks of these temples, known or not, before that of any table."""
         wanted = {name for name in names if name} - self.locked_temples
         if wanted and (self.locked_temples or self.locked_tables):
             raise RuntimeError(f"temples {sorted(wanted)} are locked late; expected all at once, before any table")
@@ -75,9 +75,9 @@ class Change:
         self.locked_tables |= wanted
 
     def lock_with_temple(self, table_id: str, temple: str | None = None) -> Table:
-        """Take the locks of a table, of the temple that serves it, of another and of the table that that one serves.
+        """Take the locks of a table and its temple, and of another temple and its table.
 
-        Raises `ServiceError` ``unknown_table``, and `Conflict` where a temple was moved meanwhile.
+        Raises `ServiceError` ``unknown_table``, and `Conflict` if a temple was moved meanwhile.
         """
         before = self._known_tables.get(table_id).temple
         other = self._known_temples.find(temple or "")
@@ -108,7 +108,7 @@ class Change:
         return self._found[table_id]
 
     def find_temple(self, name: str) -> Temple | None:
-        """Return a temple as this change leaves it, or none where it is not known."""
+        """Return a temple as this change leaves it, or None if it is unknown."""
         return self.temples[name][0] if name in self.temples else self._known_temples.find(name)
 
     def temple(self, name: str) -> Temple:
@@ -116,20 +116,20 @@ class Change:
         return self.temples[name][0] if name in self.temples else self._known_temples.get(name)
 
     def source(self, source: str) -> Source | None:
-        """Return a ledger as this change leaves it, or none where no token of it ever came."""
+        """Return a source as this change leaves it, or None if it is unknown."""
         return self.sources.get(source) or self._known_temples.source(source)
 
     # Changing
 
     def open(self, charter: Charter) -> Table:
-        """Open a new table, which nobody else can have seen."""
+        """Open a new table."""
         table = Table.opened(charter, self._known_tables.game(charter.game))
         self._opened.append(charter)
         self.tables[charter.id] = table
         return table
 
     def extend(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table | Refusal:
-        """Enter the next line of a table's log; return the table after it, or why it cannot stand."""
+        """Append to a table's log; return the table after it, or the refusal."""
         table = self.table(table_id)
         entry = table.entry(self.now, by, action, request, hand)
         after = table.extended(entry)
@@ -139,20 +139,20 @@ class Change:
         return after
 
     def enter(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table:
-        """Enter the next line of a table's log; raises `ServiceError` with what the rules refuse it with."""
+        """Append to a table's log; raises `ServiceError` with the rules' refusal."""
         after = self.extend(table_id, by, action, request, hand)
         if isinstance(after, Refusal):
             raise ServiceError(after.code, **after.facts)
         return after
 
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> Table:
-        """Replace who holds the chairs of a table."""
+        """Replace the phones that hold the chairs of a table."""
         self._keys[table_id] = keys
         self.tables[table_id] = self.table(table_id).with_keys(keys)
         return self.tables[table_id]
 
     def put(self, temple: Temple, *, shown: bool = True) -> None:
-        """Replace a temple, which is locked. `shown` says that the page of its table shows what changed."""
+        """Replace a locked temple. `shown` says that the page of its table shows the change."""
         before = self._known_temples.find(temple.name)
         if shown and temple.health() != (before or Temple(temple.name)).health():
             exact = before is not None and before.status is not None
@@ -160,11 +160,11 @@ class Change:
         self.temples[temple.name] = (temple, shown or (temple.name in self.temples and self.temples[temple.name][1]))
 
     def put_source(self, source: Source) -> None:
-        """Replace a ledger, whose temple is locked."""
+        """Replace a source, whose temple is locked."""
         self.sources[source.id] = source
 
     def write(self, transaction: Transaction) -> None:
-        """Enter all of it in the store."""
+        """Write everything to the store."""
         if self._origin:
             known = {name: self._known_temples.find(name) for name in self.locked_temples}
             transaction.expect_temples({name: temple.stored() if temple else None for name, temple in known.items()})
@@ -188,12 +188,12 @@ class Change:
             other(transaction)
 
     def also(self, write: Callable[[Transaction], None]) -> None:
-        """Enter something more in the same transaction, after all else."""
+        """Write something more in the same transaction, after everything else."""
         self._others.append(write)
 
     @property
     def writes(self) -> bool:
-        """Whether anything of it must be durable."""
+        """Whether it has anything to write to the store."""
         return bool(
             self._opened
             or self._entries
@@ -204,7 +204,7 @@ class Change:
         )
 
     def _topics(self) -> list[str]:
-        """Return what other companions are to look at again."""
+        """Return the topics to announce to other companions."""
         topics = [*(f"table:{table_id}" for table_id in self.tables), *self.paced_topics()]
         if any(self._is_listed_anew(table) for table in self.tables.values()):
             topics.append("tables")
@@ -213,7 +213,7 @@ class Change:
         return [*dict.fromkeys(topics)]
 
     def paced_topics(self) -> list[str]:
-        """Return a topic for each table that the app is to go on with, or was before this change."""
+        """Return a topic for each table that awaits the app's next move, or did before this change."""
         tables = self.tables.values() if self.paced else ()
         return [f"pace:{each.id}" for each in tables if any(map(_goes_on, (each, self._found.get(each.id))))]
 
@@ -226,7 +226,7 @@ class Change:
         return before is None or before.stored() != temple.stored()
 
     def known_version(self, table_id: str) -> int:
-        """Return the version of a locked table that this change saw; the present one where it did not look."""
+        """Return the version of a locked table that this change saw, or the present one if it did not look."""
         return (self._found.get(table_id) or self._known_tables.get(table_id)).version
 
 

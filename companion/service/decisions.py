@@ -1,7 +1,7 @@
-"""What people decide about tokens that are held apart, and about old ones: once each, and never in silence.
+"""People's decisions about tokens held apart and old tokens. Each is made once, in sight of the table.
 
-A token that counts goes the way of every token that waits for a person: it falls at the table with a doubt,
-and a seat claims it. Who may decide about a temple that serves no table is decided by whoever calls.
+A token that is counted becomes an unclaimed token at the table, and a seat claims it as usual. Who may decide about a
+temple that serves no table is up to the caller.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from companion.service.workspace import Workspace
 from templo import contract
 
 MOST_AT_ONCE = 500
-"""Tokens that one decision takes at the most."""
+"""The most tokens in one decision."""
 
 
 class Decisions:
-    """Decides about tokens that do not count by themselves."""
+    """Applies people's decisions about tokens that do not count by themselves."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._store = workspace.store
 
     def held(self, name: str, limit: int = MOST_AT_ONCE) -> Sequence[StoredToken]:
-        """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
+        """Return a temple's tokens that are held apart and undecided, in order of arrival."""
         return self._store.held(self._workspace.temples.get(name).name, limit)
 
     def ever_held(self, name: str) -> int:
@@ -41,16 +41,16 @@ class Decisions:
         return self._store.ever_quarantined(self._workspace.temples.get(name).name)
 
     def last(self, name: str, limit: int) -> Sequence[Decision]:
-        """Return what was last decided about a temple's tokens that were held apart, newest first."""
+        """Return the last decisions about a temple's tokens held apart, newest first."""
         return self._store.decided(self._workspace.temples.get(name).name, limit)
 
     def decide(
         self, table_id: str, token: str, by: Seat, ids: Sequence[str], whose: Seat | None, request: str = ""
     ) -> Table:
-        """Count tokens held apart for the seat `whose`, or with none dismiss them: all of them, or none.
+        """Count tokens held apart for the seat `whose`, or dismiss them if it is None: all of them, or none.
 
-        The table is the one that their temple serves, and `token` that of a phone that sits there and acts for the
-        seat `by`. Raises `ServiceError` ``not_seated``, ``not_your_seat``, ``no_temple_here``, ``held_decided`` where
+        The table is the one that their temple serves, and `token` belongs to a phone there that acts for the seat
+        `by`. Raises `ServiceError` ``not_seated``, ``not_your_seat``, ``no_temple_here``, ``held_decided`` if
         somebody was faster, ``not_begun``, or what the game refuses the tokens with.
         """
 
@@ -133,7 +133,7 @@ class Decisions:
         request: str,
         hand: str,
     ) -> None:
-        """Let tokens fall at a table, and be claimed there for a seat."""
+        """Enter tokens at a table, and claim them there for a seat."""
         _check_takes_tokens(table)
         table.chair(whose)
         for kept in held:
@@ -146,9 +146,9 @@ class Decisions:
             request = ""
 
     def choose_old(self, name: str, choice: str, by: str) -> Temple:
-        """Leave a temple's old tokens out, or keep them as its history: neither ever counts at a table.
+        """Leave a temple's old tokens out, or count them only in its totals.
 
-        `by` says who chose, for the record. Raises `ServiceError` ``old_decided`` where something else was chosen.
+        `by` says who chose, for the record. Raises `ServiceError` ``old_decided`` if something else was chosen.
         """
 
         def judge(change: Change) -> None:
@@ -165,10 +165,10 @@ class Decisions:
         return self._with_totals(name)
 
     def count_old(self, table_id: str, token: str) -> Temple:
-        """Let the old tokens of a table's temple wait there for somebody to say whose they were.
+        """Enter the old tokens of a table's temple there as unclaimed tokens.
 
-        Those that arrive later go there too. Only who sits at the table may; raises `ServiceError` ``not_seated``,
-        ``no_temple_here``, ``not_begun``, ``no_tokens_here``, ``old_decided``.
+        Those that arrive later are entered there too. Only people who sit at the table may do it; raises
+        `ServiceError` ``not_seated``, ``no_temple_here``, ``not_begun``, ``no_tokens_here``, ``old_decided``.
         """
 
         def judge(change: Change) -> str:
@@ -194,7 +194,7 @@ class Decisions:
         return self._with_totals(self._workspace.run(judge))
 
     def _with_totals(self, name: str) -> Temple:
-        """Return a temple with its totals read again, now that it was chosen which of its tokens count."""
+        """Return a temple with its totals read again, after a choice of which of its tokens count."""
 
         def judge(change: Change) -> None:
             change.put(replace(change.temple(name), totals=self._store.totals(name)))
@@ -218,7 +218,7 @@ def _unclaimed(table: Table, token: str) -> UnclaimedToken:
 
 
 def _undecided(temple: Temple, choice: str, table_id: str | None) -> OldTokens | None:
-    """Return a temple's old tokens, or none where the same was chosen before."""
+    """Return a temple's undecided old tokens, or None if the same was chosen before."""
     old = temple.old
     if old is None:
         raise ServiceError("no_old", temple=temple.name)

@@ -1,7 +1,7 @@
-"""Every table as far as it was read: whole, or as what lists show of it, or behind what others have entered.
+"""The tables in memory: loaded whole, as an outline for lists, or marked as outdated by another companion.
 
-A companion that has run for years has thousands of tables whose games are over: of those only what lists show is
-kept, until somebody asks for one. Of a shared store's tables the logs are read when somebody looks at them here.
+A companion that has run for years has thousands of tables whose games are over: of those, only outlines are in memory
+until somebody opens one. If several companions share a store, a table's log is read when somebody looks at it here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class KnownTables:
-    """All tables as they are now. Safe from any thread: a table is frozen, and replaced as a whole."""
+    """All tables in memory. Safe from any thread: a table is frozen, and replaced as a whole."""
 
     def __init__(self, store: Store, games: Mapping[str, Game[Any]], locks: Locks, shared: bool) -> None:
         """Read what the store holds. `shared` says that other companions change it."""
@@ -36,11 +36,11 @@ class KnownTables:
         self._shared = shared
         self._replacing = threading.Lock()
         self._tables: dict[str, Table] = {}
-        self._asked: set[str] = set()
-        """The tables that somebody asked for since `unasked` was last called."""
+        self._used: set[str] = set()
+        """The tables that were read since `unused` was last called."""
         self._refused: set[str] = set()
         self._behind: set[str] = set()
-        """The tables of which others may have entered more than was read here."""
+        """The tables whose logs may have grown at other companions."""
         self._read_outlines({record.table_id for record in store.temples()})
         if shared:
             self.read_charters()
@@ -63,7 +63,7 @@ class KnownTables:
         return self.as_read()
 
     def as_read(self) -> list[Table]:
-        """Return every table as far as its log was read here: its charter, its code and its id are true."""
+        """Return every table as it is in memory: its charter, code and id are current, its state may not be."""
         return list(self._tables.values())
 
     def get(self, table_id: str) -> Table:
@@ -74,14 +74,14 @@ class KnownTables:
         return table
 
     def find(self, table_id: str | None) -> Table | None:
-        """Return a table by its id, or none: a temple may serve one that this software cannot read."""
+        """Return a table by its id, or None: a temple may serve one that this release cannot read."""
         table = self._current(table_id or "")
         if table is not None:
-            self._asked.add(table.id)
+            self._used.add(table.id)
         return table
 
     def find_new(self) -> list[Table]:
-        """Return the tables of a shared store that were opened elsewhere and announced to nobody yet."""
+        """Return the tables of a shared store that another companion has opened and not announced yet."""
         before = set(self._tables)
         if self._shared:
             self.read_charters()
@@ -91,14 +91,14 @@ class KnownTables:
         return table_id in self._tables
 
     def after(self, table: Table) -> Table:
-        """Return a table after the entries that it lacks; the keys are read later, so that they are no older."""
+        """Return a table after the entries that it lacks. Its keys are read last, so that they are not older."""
         entries = self._store.entries(table.id, after=table.version)
         return folded(table, entries).with_keys(self._store.keys(table.id)) if entries else table
 
     # Replacing
 
     def put(self, table: Table) -> Table | None:
-        """Replace a table, unless a later one is known; return what it was before, or none where it is new."""
+        """Replace a table, unless a later one is known; return the former one, or None if it is new."""
         with self._replacing:
             before = self._tables.get(table.id)
             if before is None or before.version <= table.version:
@@ -106,30 +106,30 @@ class KnownTables:
         return before
 
     def shelve(self, outline: Outline) -> None:
-        """Keep of a table only what lists show of it."""
+        """Replace a table by its outline."""
         with self._replacing:
             self._tables[outline.id] = outline
 
-    def unask(self, table_id: str) -> None:
-        """Take it that nobody asked for a table."""
-        self._asked.discard(table_id)
+    def mark_unused(self, table_id: str) -> None:
+        """Mark a table as unused."""
+        self._used.discard(table_id)
 
-    def unasked(self) -> list[Table]:
-        """Return the tables whose games are over, and that nobody asked for since the last call."""
-        asked, self._asked = self._asked, set()
+    def unused(self) -> list[Table]:
+        """Return the finished tables that nobody has read since the last call."""
+        used, self._used = self._used, set()
         tables = self.all()
         return [
-            each for each in tables if each.phase == "over" and not isinstance(each, Outline) and each.id not in asked
+            each for each in tables if each.phase == "over" and not isinstance(each, Outline) and each.id not in used
         ]
 
     def expect_more(self, table_ids: Collection[str]) -> None:
-        """Take in that others have entered more at these tables, or opened them."""
+        """Note that other companions have opened these tables or appended to them."""
         self._behind |= table_ids & self._tables.keys()
         if unknown := table_ids - self._tables.keys():
             self.read_charters(unknown)
 
     def read_charters(self, only: Collection[str] | None = None) -> None:
-        """Enter each table that others have opened, with its log to be read when somebody looks at it."""
+        """Add the tables that other companions have opened; their logs are read when somebody looks at them."""
         for charter in self._store.charters(only, without=self._tables.keys() | self._refused):
             try:
                 table = Table.opened(charter, self.game(charter.game))
@@ -143,7 +143,7 @@ class KnownTables:
     # Reading the store
 
     def _read_outlines(self, served: Collection[str | None]) -> None:
-        """Enter what lists show of each table whose game is over, as far as it was stored; served ones stay whole."""
+        """Load the stored outlines of finished tables, except those that a temple serves."""
         for kept in self._store.outlines():
             game = self.games.get(kept.charter.game)
             if game and kept.charter.id not in served:
@@ -152,7 +152,7 @@ class KnownTables:
                     self._tables[outline.id] = outline.with_keys(kept.keys)
 
     def _read_logs(self) -> None:
-        """Enter every other table with its log, and store what lists show of those whose games are over."""
+        """Load every other table with its log, and store outlines of the finished ones."""
         fresh: list[tuple[Table, str]] = []
         for record in self._store.tables(without=self._tables.keys()):
             table = self._folded(record.charter, record.entries, record.keys)
@@ -167,7 +167,7 @@ class KnownTables:
                     transaction.set_outline(table.id, table.version, summary)
 
     def _current(self, table_id: str) -> Table | None:
-        """Return a table after all that the store holds of it, or none where there is none or its log is broken."""
+        """Return a table with everything that the store has of it, or None if there is none or its log is broken."""
         if self._shared and table_id and table_id not in self._tables:
             self.read_charters([table_id])  # one that was opened just now may have been announced to nobody yet
         table = self._tables.get(table_id)

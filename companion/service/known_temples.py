@@ -1,4 +1,4 @@
-"""Every temple, and every ledger that tokens came from, as they are now."""
+"""The temples in memory, and the ledgers that their tokens came from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from companion.model.temples import RECENT, Mark, Source, Temple
 
 
 class KnownTemples:
-    """All temples and their ledgers. Safe from any thread: each is frozen, and replaced as a whole."""
+    """All temples and sources in memory. Safe from any thread: each is frozen, and replaced as a whole."""
 
     def __init__(self, store: Store, shared: bool) -> None:
         """Read what the store holds. `shared` says that other companions change it."""
@@ -35,7 +35,7 @@ class KnownTemples:
             raise ServiceError("unknown_temple", temple=name[:32]) from None
 
     def find(self, name: str) -> Temple | None:
-        """Return a temple by its name, or none where no message of it ever came."""
+        """Return a temple by its name, or None if no message of it ever came."""
         return self._temples.get(name)
 
     def __len__(self) -> int:
@@ -46,15 +46,15 @@ class KnownTemples:
         return {record.name for record in self._store.temples()} | self._temples.keys()
 
     def sources(self) -> list[Source]:
-        """Return every ledger that tokens came from, or that a temple's count named."""
+        """Return every source that tokens came from, or that a temple's count named."""
         return list(self._sources.values())
 
     def source(self, source: str | None) -> Source | None:
-        """Return a ledger by its id, or none where no token of it ever came."""
+        """Return a source by its id, or None if it is unknown."""
         return self._sources.get(source or "")
 
     def old_of(self, source: str | None) -> OldTokens | None:
-        """Return the old tokens of a ledger, if it has any."""
+        """Return the old tokens of a source, if it has any."""
         found = self.source(source)
         return found.old if found else None
 
@@ -68,11 +68,11 @@ class KnownTemples:
         return True
 
     def put_sources(self, sources: Mapping[str, Source]) -> None:
-        """Replace ledgers."""
+        """Replace sources."""
         self._sources |= sources
 
     def read_on(self, names: Collection[str], now: datetime) -> None:
-        """Take in what another writer has entered about temples, which are locked."""
+        """Read what another writer has changed about locked temples."""
         if not names:
             return
         self._sources |= self._stored_sources(names)
@@ -100,9 +100,9 @@ class KnownTemples:
         )
 
     def _stored_sources(self, temples: Collection[str] | None = None) -> dict[str, Source]:
-        """Return every ledger that tokens came from, or those of some temples.
+        """Return every stored source, or those of some temples.
 
-        The marks are read first: whatever another companion enters meanwhile, what was found has its temple.
+        The marks are read first, so that each has its temple even if another companion adds sources meanwhile.
         """
         marks = self._store.marks(temples)
         of, old = self._store.sources(), {old.source: old for old in self._store.old()}

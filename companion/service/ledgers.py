@@ -1,4 +1,4 @@
-"""What the temples' ledgers hold, by their own word, beside what is stored of them here."""
+"""Compares what the temples' ledgers report with what is stored of them here."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ log = logging.getLogger(__name__)
 
 
 class Queue(NamedTuple):
-    """A temple's ledger beside what is stored here: numbers of its tokens. `recorded` is None before its count."""
+    """A temple's ledger compared with the store, as token numbers. `recorded` is None before its first count."""
 
     recorded: int | None
     acknowledged: int
 
     @property
     def waiting(self) -> int:
-        """How many wait in the temple, by its last word."""
+        """How many wait in the temple, according to its last report."""
         return max(0, (self.recorded or 0) - self.acknowledged)
 
 
 class Ledgers:
-    """The counts of the temples' ledgers; they are compared, and never an input to what is scored."""
+    """The counts of the temples' ledgers. They are only compared, and never change a score."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._counts: dict[str, contract.Count] = {}
 
     def receive_count(self, name: str, count: contract.Count) -> None:
-        """Take in what a temple's ledger holds in all. The first count of a source says which of its tokens are old.
+        """Process a temple's count. The first count of a source decides which of its tokens are old.
 
-        No table shows it: the tokens themselves come a moment later, and say it better.
+        It updates no table's page: the tokens themselves arrive a moment later.
         """
         is_news = self._counts.get(name) != count
         self._counts[contract.temple_name(name)] = count
@@ -52,7 +52,7 @@ class Ledgers:
             self._workspace.on_change(f"temple:{name}")
 
     def meet(self, change: Change, temple: Temple) -> None:
-        """Enter which tokens of a temple's source are old, as soon as its count is known."""
+        """Store which tokens of a temple's source are old, as soon as its count is known."""
         source, count = temple.source, self._counts.get(temple.name)
         if source is None or count is None or count.source != source:
             return
@@ -66,9 +66,9 @@ class Ledgers:
             change.put(replace(temple, old=old))
 
     def find_old(self, temple: Temple | None, name: str, source: str, live: int | None = None) -> OldTokens | None:
-        """Return the old tokens of a source that is met for the first time; none for a `FEW`.
+        """Return the old tokens of a new source; None if there are only a `FEW`.
 
-        `live` is the number of its first token that is news: those below it are old where no count has come yet.
+        `live` is the number of its first new token: those below it are old if no count has come yet.
         """
         count = self._counts.get(name)
         through = count.seq if count is not None and count.source == source else 0
@@ -95,13 +95,13 @@ class Ledgers:
         return known.mark if known else Mark()
 
     def queue(self, name: str) -> Queue:
-        """Return how far a temple's ledger is, and how far its tokens are stored here."""
+        """Return how far a temple's ledger has counted, and how far its tokens are stored here."""
         temple, count = self._workspace.temples.get(name), self._counts.get(name)
         recorded = count.seq if count is not None and count.source == temple.source else None
         return Queue(recorded, self.mark(temple.source).seq)
 
     def on_way(self, name: str) -> Mapping[contract.God, int]:
-        """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
+        """Return how many tokens of a temple's ledger have not arrived here, according to its last report."""
         temple, count = self._workspace.temples.get(name), self._counts.get(name)
         on_way = dict.fromkeys(contract.God, 0)
         if count is None or count.source != temple.source:
@@ -111,7 +111,7 @@ class Ledgers:
         below = max(mark.seq, old.through) if old and old.choice != COUNTED else mark.seq
         missing = count.seq - below - sum(below < seq <= count.seq for seq in mark.ahead)
         if missing > 0:
-            arrived = self._workspace.store.arrived(count.source)
+            arrived = self._workspace.store.source_totals(count.source)
             for god, total in count.totals.items():
                 # The totals of a temple's life may hold tokens of its earlier ledgers; the numbers do not.
                 on_way[god] = min(max(0, total - arrived[god]), missing - sum(on_way.values()))
@@ -119,5 +119,5 @@ class Ledgers:
 
 
 def first_live(arrivals: Iterable[tuple[str, contract.Token]], source: str) -> int | None:
-    """Return the lowest number among a source's tokens that are news, or none where all were sent again."""
+    """Return the lowest number among a source's new tokens, or None if all were replayed."""
     return min((token.seq for _, token in arrivals if token.source == source and not token.replayed), default=None)

@@ -1,4 +1,4 @@
-"""One lock for each thing that is ever changed."""
+"""One lock for each table and each temple."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import ExitStack
 
 
 class Locks:
-    """The locks of tables, temples and logs, each by its kind and name."""
+    """The locks, by kind and name."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._locks: dict[tuple[str, str], threading.Lock] = {}
 
     def take(self, locks: ExitStack, kind: str, names: Iterable[str]) -> None:
-        """Take the locks of these names of one kind, in their order, until the stack is left."""
+        """Take the locks of these names of one kind, in sorted order, until the stack is left."""
         for name in sorted(names):
             with self._guard:
                 lock = self._locks.setdefault((kind, name), threading.Lock())

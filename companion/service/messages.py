@@ -1,4 +1,4 @@
-"""The organiser's message to everybody: one at a time, on every table's page until it ends or is taken back."""
+"""The organiser's message to all tables: one at a time, on every page until it expires or is withdrawn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTE = "message"
 """The store's note."""
 
 LONGEST = 100
-"""Characters of a message: it stands above the game on a table screen, and is read across a room."""
+"""The most characters in a message, which must be readable across a room on a table screen."""
 
 MINUTES = (2, 10, 60)
 """How long a message may be shown."""
@@ -24,17 +24,17 @@ MINUTES = (2, 10, 60)
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A message, replaced as a whole: who looks at it while it changes sees the old one or the new one."""
+    """A message, replaced as a whole, so that concurrent readers see the old one or the new one."""
 
     text: str
     until: datetime
 
 
 class MessageService:
-    """What the organiser says to every table of an installation."""
+    """The organiser's message to every table of an installation."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Read what is stored, and again whenever another companion of the installation has changed it."""
+        """Read what is stored, now and whenever another companion has changed it."""
         self._workspace = workspace
         self._changing = threading.Lock()
         self._shown: _Shown | None = None
@@ -43,21 +43,21 @@ class MessageService:
 
     @property
     def text(self) -> str:
-        """The message that is shown now, or nothing."""
+        """The current message, or an empty string."""
         shown = self._shown
         return shown.text if shown and self._left_of(shown) > 0 else ""
 
     @property
     def seconds_left(self) -> float:
-        """For how long it is shown yet; 0 or less where none is."""
+        """How much longer it is shown; 0 or less if there is none."""
         shown = self._shown
         return self._left_of(shown) if shown else 0.0
 
     def send(self, text: str, minutes: int) -> None:
-        """Show a message for so long, instead of the one before.
+        """Show a message for a number of minutes, replacing the former one.
 
-        Raises `ServiceError` ``bad_message`` where it is empty or longer than `LONGEST`, ``bad_minutes`` where
-        nobody may choose that time.
+        Raises `ServiceError` ``bad_message`` if it is empty or longer than `LONGEST`, ``bad_minutes`` if nobody may
+        choose that time.
         """
         cleaned = " ".join("".join(" " if _is_control(each) else each for each in text).split())
         if not 1 <= len(cleaned) <= LONGEST:
@@ -67,7 +67,7 @@ class MessageService:
         self._store(_Shown(cleaned, self._workspace.clock() + timedelta(minutes=minutes)))
 
     def take_back(self) -> None:
-        """Show no message any more."""
+        """Withdraw the message."""
         self._store(None)
 
     def read(self) -> None:
@@ -95,5 +95,5 @@ class MessageService:
 
 
 def _is_control(character: str) -> bool:
-    """Return whether a character is an instruction, such as a new line or a change of direction."""
+    """Return whether a character is a control character, such as a new line or a change of direction."""
     return unicodedata.category(character).startswith("C")

@@ -1,6 +1,6 @@
-"""Moves at every table, once for each post: what phones do, and what they let the app roll.
+"""Moves at every table: those that phones post, each once, and the dice that they let the app roll.
 
-Results are frozen values; what cannot be done raises `ServiceError`. Time and randomness come with the workspace.
+Results are frozen values; what cannot be done raises `ServiceError`. Time and randomness come from the workspace.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from companion.service.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What became of a post: the table as it is now, and why not, where the move was not made."""
+    """The result of a post: the table as it is now, and the reason if the move was not made."""
 
     table: Table
     accepted: bool
@@ -29,7 +29,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class _Post:
-    """What a phone posts: the actions of a seat, or with none that the app rolls, made against a version."""
+    """What a phone posts: the actions of a seat, or a roll if there are none, made against a version."""
 
     token: str
     seat: Seat
@@ -39,7 +39,7 @@ class _Post:
 
 
 class PlayService:
-    """What is played at all tables."""
+    """Moves at all tables."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -47,8 +47,8 @@ class PlayService:
     def move(self, table_id: str, token: str, seat: Seat, move: Move, version: int, request: str) -> Played:
         """Make a seat's move, made against a version of the table, once for each request id.
 
-        A post older than the last thing a person did is stale and changes nothing; tokens that fell since do
-        not make it so. Raises `ServiceError` ``unknown_table``, ``not_seated``, ``not_your_seat``.
+        A post older than the last thing that a person did is stale and changes nothing; tokens do not make it stale.
+        Raises `ServiceError` ``unknown_table``, ``not_seated``, ``not_your_seat``.
         """
         if is_reserved(move):
             return Played(
@@ -59,7 +59,7 @@ class PlayService:
     def moves(
         self, table_id: str, token: str, seat: Seat, moves: Sequence[Move], version: int, request: str
     ) -> Played:
-        """Make several moves of a seat as one: all of them, or none where one is refused.
+        """Make several moves of a seat as one: all of them, or none if one is refused.
 
         Raises `ServiceError` as `move` does, and ``bad_move`` for no move at all.
         """
@@ -68,15 +68,15 @@ class PlayService:
         return self._play(table_id, _Post(token, seat, moves, version, request))
 
     def undo(self, table_id: str, token: str, seat: Seat, version: int, request: str) -> Played:
-        """Take back a seat's last move, where nothing has happened since."""
+        """Undo a seat's last move, if nothing has happened since."""
         return self._play(table_id, _Post(token, seat, [Undo()], version, request))
 
     def roll(self, table_id: str, token: str, version: int, request: str) -> Played:
-        """Let the app roll or draw what chance has to bring now."""
+        """Let the app roll or draw the outcome that is due."""
         return self._play(table_id, _Post(token, CHANCE, [], version, request))
 
     def let_app_roll(self, table_id: str, token: str, by_itself: bool) -> Table:
-        """Let the app roll and draw by itself, or leave it to people; anyone seated may."""
+        """Switch automatic rolling and drawing on or off; anyone seated may."""
 
         def judge(change: Change) -> Table:
             by = require_seats(change.table(table_id), token)[0]
@@ -103,7 +103,7 @@ class PlayService:
         return self._workspace.run(judge, tables=[table_id])
 
     def set_sound(self, table_id: str, token: str, on: bool) -> Table:
-        """Let the table want sounds, or none, at devices where nobody chose; anyone seated may.
+        """Switch sounds on or off for devices where nobody has chosen; anyone seated may.
 
         Raises `ServiceError` ``not_seated``, ``not_running``.
         """
@@ -118,7 +118,7 @@ class PlayService:
         return self._workspace.run(judge, tables=[table_id])
 
     def go_on(self, table_id: str) -> Table:
-        """Make the move that the app is to make for an absent player, and what follows without one."""
+        """Make the app's next move for an absent player, and everything that follows automatically."""
         return self._workspace.run(
             lambda change: play_on(change, table_id, self._workspace.below, due=True), tables=[table_id]
         )

@@ -1,4 +1,4 @@
-"""What is requested of temples: commands of people, and tokens that are missing here. None of it is durable."""
+"""Requests to temples: people's commands, and requests for missing tokens. They are not stored."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _WORDS = {
 }
 
 Carrier = Callable[[str, contract.Command], None]
-"""Takes a request to the temple of that name; must not wait."""
+"""Sends a request to a temple by its name; must not block."""
 
 
 class TempleRequests:
-    """Requests to temples and their replies. Who may send one is decided by whoever calls."""
+    """Requests to temples and their replies. The caller decides who may send one."""
 
     def __init__(self, workspace: Workspace, ledgers: Ledgers) -> None:
         self._workspace = workspace
@@ -42,9 +42,9 @@ class TempleRequests:
         """The id of the last request that this companion sent to each temple."""
 
     def connect(self, carrier: Carrier, consumes: Callable[[str], bool] = lambda name: True) -> None:
-        """Let requests travel by `carrier` from now on; `consumes` says whose missing tokens are requested.
+        """Send requests through `carrier` from now on; `consumes` says whose missing tokens are requested.
 
-        Where several companions share a store, each temple's tokens are one companion's to store.
+        If several companions share a store, one of them stores each temple's tokens.
         """
         self._carrier = carrier
         self._consumes = consumes
@@ -61,7 +61,7 @@ class TempleRequests:
     ) -> Temple:
         """Send a request to a temple, once for each id of a post, and one at a time.
 
-        Raises `ServiceError` ``unknown_temple``, ``temple_away`` where it would not arrive, ``temple_busy`` while it
+        Raises `ServiceError` ``unknown_temple``, ``temple_away`` if it would not arrive, ``temple_busy`` while it
         still answers the last request, ``bad_count``.
         """
         self._workspace.temples.get(name)
@@ -86,7 +86,7 @@ class TempleRequests:
         return self._workspace.temples.get(name)
 
     def end_calibration(self, name: str) -> None:
-        """End the calibration that a temple is in the middle of, so that what falls from now on scores."""
+        """End a temple's running calibration, so that tokens score from now on."""
 
         def judge(change: Change) -> contract.Command | None:
             temple = change.temple(name)
@@ -107,14 +107,14 @@ class TempleRequests:
             self._carrier(name, command)
 
     def _put(self, change: Change, temple: Temple, request: TempleRequest, *, shown: bool = True) -> None:
-        """Replace what was last requested of a temple, for the other companions of a shared store too."""
+        """Replace the last request to a temple, for the other companions of a shared store too."""
         if self._workspace.origin:
             before = temple.request.command.id if temple.request else ""
             change.also(lambda store: store.set_request(temple.name, before, request.command.id, request.stored()))
         change.put(replace(temple, request=request), shown=shown)
 
     def receive_reply(self, name: str, reply: contract.Reply, now_s: float = 0.0) -> None:
-        """Take in what a temple answers; an answer to something else than the last requests is nobody's.
+        """Process a temple's reply; a reply to anything but the last requests is ignored.
 
         `now_s` is of the same clock as that of `request_missing`.
         """
@@ -134,9 +134,9 @@ class TempleRequests:
         self._workspace.run(judge, temples=[name])
 
     def request_missing(self, now_s: float) -> None:
-        """Request of each temple what its ledger has and is not stored here; `now_s` is of a monotonic clock.
+        """Request the missing tokens of each temple; `now_s` is of a monotonic clock.
 
-        Call it twice a second, and after tokens were stored. Only the ledger that is the temple's own is asked: a
+        Call it twice a second, and after tokens were stored. Only the temple's own ledger is considered, because a
         request names a number and no ledger.
         """
         for temple in self._workspace.temples.all():
@@ -147,7 +147,7 @@ class TempleRequests:
                 change.put(self._checked(temple, now_s), shown=False)
 
     def _checked(self, temple: Temple, now_s: float) -> Temple:
-        """Request what is missing of a temple, if it is time to; return the temple with what keeps it from coming."""
+        """Request a temple's missing tokens if that is due; return the temple with what prevents their arrival."""
         gap = bool(self._ledgers.mark(temple.source).ahead)
         present = temple.alive or (gap and temple.status is None)
         is_own = self._carrier is not None and self._consumes(temple.name)

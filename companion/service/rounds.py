@@ -1,4 +1,4 @@
-"""Rounds of an event, as an organiser starts them: each opens its tables at once, with their players' names."""
+"""Rounds of an event: starting one opens all its tables at once, with the players' names at their seats."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from companion.service.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """An event as it stands: its tables by their ids, and how everybody stands."""
+    """An event with its tables, by their ids, and its standings."""
 
     event: Event
     tables: dict[str, Table]
@@ -44,19 +44,19 @@ class EventPage:
 
     @property
     def waits_for(self) -> int:
-        """How many tables of the last round still play."""
+        """How many tables of the last round are still playing."""
         return sum(table.table_id not in self.results for table in self.event.rounds[-1].tables)
 
 
 class RoundService:
-    """The one event of an installation that is under way, if any."""
+    """The current event of an installation, if there is one."""
 
     def __init__(self, workspace: Workspace, serving: Serving) -> None:
         self._workspace = workspace
         self._serving = serving
 
     def page(self) -> EventPage | None:
-        """Return the event that is under way with its tables and standings; raises `ServiceError`."""
+        """Return the current event with its tables and standings; raises `ServiceError`."""
         return self._page(self._workspace.store.note(NOTE))
 
     def start(
@@ -96,10 +96,10 @@ class RoundService:
         self._run(judge)
 
     def next_round(self, number: int, players: str, title: Callable[[int, int], str], temples: bool = False) -> None:
-        """Begin the round with this number, counted from 1, with whoever plays on; the rest is as in `start`.
+        """Begin the round with this number, counted from 1, with these players; the rest is as in `start`.
 
-        Raises `ServiceError` ``no_event``, ``round_begun`` where that round has begun already, ``round_runs`` while a
-        table of the one before plays.
+        Raises `ServiceError` ``no_event``, ``round_begun`` if that round has begun already, ``round_runs`` while a
+        table of the one before is playing.
         """
         names = read_players(players)
 
@@ -122,7 +122,7 @@ class RoundService:
         self._run(judge)
 
     def end(self) -> None:
-        """Forget the event; its tables stay, and so does what was played at them."""
+        """Forget the event; its tables and their games stay."""
         self._workspace.run(lambda change: change.also(lambda transaction: transaction.set_note(NOTE, "")))
 
     def _run(self, judge: Callable[[Change], list[str]]) -> None:
@@ -155,7 +155,7 @@ class RoundService:
         temples: bool,
         before: Sequence[Standing] = (),
     ) -> list[str]:
-        """Open the tables of an event's next round unless another is stored by now; return the temples that serve."""
+        """Open the tables of an event's next round, unless another is stored by now; return the serving temples."""
         rules = self._workspace.tables.game(event.game)
         options = complete_options(rules, event.preset, {})
         sizes = table_sizes(len(event.players), event.size, [size for size in rules.seatings if size <= event.size])
@@ -181,7 +181,7 @@ class RoundService:
         return serving
 
     def _lock_free_temples(self, change: Change, most: int) -> list[str]:
-        """Lock temples that count and that no table holds, in the order of their names, and what they serve."""
+        """Lock the working temples that no table holds, in the order of their names, and their tables."""
         known = self._workspace.temples.all()
         free = sorted(each.name for each in known if each.alive and self._serving.holder(each.name) is None)[:most]
         change.lock_temples(*free)

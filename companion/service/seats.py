@@ -1,4 +1,4 @@
-"""Who sits where: seats are taken, handed over and lent, and games begun."""
+"""Seats: they are taken, handed over, freed and played for, and games are begun."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from companion.service.requests import TempleRequests
 from companion.service.workspace import Workspace
 
 SCREEN_KEY = "screen_key"
-"""The secret that the proofs of table screens are made with."""
+"""The name of the secret that signs the passes of table screens."""
 
 
 class SeatService:
@@ -70,7 +70,7 @@ class SeatService:
         return token
 
     def free(self, table_id: str, proof: str, seat: Seat) -> Table:
-        """Hand a lost seat over: its phone loses it, anybody with the code may take it.
+        """Free a lost seat: its phone loses it, and anybody with the code may take it.
 
         `proof` is the token of any phone at the table, or the join code.
         """
@@ -100,7 +100,7 @@ class SeatService:
         return table
 
     def away(self, table_id: str, token: str, seat: Seat, mode: str) -> Table:
-        """Say what becomes of a seat whose player is away, one of `AWAY_MODES`, or with no mode that it is back.
+        """Set the absence mode of a seat, one of `AWAY_MODES`, or with no mode that its player is back.
 
         Anyone seated may. Raises `ServiceError` ``not_seated``, ``unknown_seat``, ``unknown_mode``.
         """
@@ -118,9 +118,9 @@ class SeatService:
         return self._workspace.run(judge, tables=[table_id])
 
     def screen_pass(self, table_id: str) -> str:
-        """Return what proves from now on that a screen was given a table's code: of 128 bits, where a code has 30.
+        """Return a pass for a screen that was given a table's code: 128 bits, where a code has 30.
 
-        Whoever guesses codes gets nowhere with guessing these, so that a screen is never locked out with them.
+        It cannot be guessed, so a screen is never locked out together with somebody who guesses codes.
         """
 
         def judge(change: Change) -> str:
@@ -133,7 +133,7 @@ class SeatService:
         return self._pass_of(self._workspace.tables.get(table_id))
 
     def is_screen_pass(self, table_id: str, proof: str) -> bool:
-        """Return whether `screen_pass` gave this for a table."""
+        """Return whether this is a table's screen pass."""
         if not proof or not self._key_of_screens():
             return False
         return hmac.compare_digest(self._pass_of(self._workspace.tables.get(table_id)).encode(), proof.encode())

@@ -1,4 +1,4 @@
-"""The services of one companion, composed: what routes, the MQTT intake and commands use."""
+"""The services of one companion, composed for the routes, the MQTT intake and the commands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from companion.service.arrivals import TokenIntake
 from companion.service.decisions import Decisions
 from companion.service.ledgers import Ledgers
 from companion.service.messages import MessageService
+from companion.service.pairing import PairingService
 from companion.service.play import PlayService
 from companion.service.requests import TempleRequests
 from companion.service.rounds import RoundService
@@ -30,6 +31,7 @@ class Services:
     setup: SetupService
     messages: MessageService
     rounds: RoundService
+    pairing: PairingService
 
     @classmethod
     def over(cls, workspace: Workspace) -> Services:
@@ -38,12 +40,14 @@ class Services:
         requests = TempleRequests(workspace, ledgers)
         serving = Serving(workspace, requests)
         intake, decisions = TokenIntake(workspace, ledgers), Decisions(workspace)
+        temples = TempleService(workspace, ledgers, intake, requests, serving, decisions)
         return cls(
             TableService(workspace, serving),
-            TempleService(workspace, ledgers, intake, requests, serving, decisions),
+            temples,
             SeatService(workspace, requests),
             PlayService(workspace),
             SetupService(workspace),
             MessageService(workspace),
             RoundService(workspace, serving),
+            PairingService(workspace, temples),
         )

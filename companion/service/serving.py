@@ -1,4 +1,4 @@
-"""Which temple serves which table, and who may change that: one table at a time, held against others while in use."""
+"""Which table a temple serves, and who may change that. A table that is in use holds its temple."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from companion.service.requests import TempleRequests
 from companion.service.workspace import Workspace
 
 ABANDONED = timedelta(days=1)
-"""After so long without a move, a token or a new player a table no longer holds its temple against others."""
+"""After this time without a move, a token or a new player a table no longer holds its temple."""
 
 
 class Serving:
-    """Lets temples serve tables; a calibration under way ends with that."""
+    """Assigns temples to tables; that ends a running calibration."""
 
     def __init__(self, workspace: Workspace, requests: TempleRequests) -> None:
         self._workspace = workspace
         self.requests = requests
 
     def serve(self, table_id: str, temple: str | None) -> Table:
-        """Let a temple serve a table without asking who wants it."""
+        """Let a temple serve a table without checking who wants it."""
         before = self._workspace.tables.get(table_id).temple
 
         def judge(change: Change) -> Table:
@@ -39,7 +39,7 @@ class Serving:
     def attach(self, table_id: str, token: str, temple: str | None, leave: str = "") -> Table:
         """Let a temple serve this table, or with none let its temple go; anyone seated may.
 
-        A temple serves one table at a time: it leaves the table that it served. Where that table is its `holder`,
+        A temple serves one table at a time: it leaves the table that it served. If that table is its `holder`,
         `leave` is needed: the token of a phone there, or its code. Raises `ServiceError` ``temple_held`` without.
         """
         before = self._workspace.tables.get(table_id).temple
@@ -57,7 +57,7 @@ class Serving:
         return table
 
     def holder(self, temple: str | None) -> Table | None:
-        """Return the table that a temple may not be taken from without a seat or the code of it, or none.
+        """Return the table that a temple may not be taken from without its code or a seat there, or None.
 
         A game that is over holds no temple, nor does a lobby in which nobody sits, nor a table that is `ABANDONED`.
         """
@@ -68,7 +68,7 @@ class Serving:
         return table if table.phase == "running" or any(chair.taken for chair in table.chairs) else None
 
     def check_leave(self, temple: str | None, leave: str) -> None:
-        """Raise `ServiceError` where a temple is not known, or is held by a table that `leave` does not belong to."""
+        """Raise `ServiceError` if a temple is unknown, or is held by a table that `leave` does not belong to."""
         if temple:
             self._workspace.temples.get(temple)
         if (table := self.holder(temple)) is None:

@@ -1,4 +1,4 @@
-"""Tables are opened, found, changed by their designer, and replayed."""
+"""Opens, finds and replays tables, and changes those that a designer edits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from companion.service.workspace import Workspace
 
 
 class TableService:
-    """All tables; it makes no move and gives no seat away."""
+    """Commands on tables, except moves and seats."""
 
     def __init__(self, workspace: Workspace, serving: Serving) -> None:
         self._workspace = workspace
@@ -43,11 +43,11 @@ class TableService:
         return self._workspace.tables.get(table_id)
 
     def find(self, table_id: str | None) -> Table | None:
-        """Return a table, or none where there is none with that id."""
+        """Return a table, or None if there is none with that id."""
         return self._workspace.tables.find(table_id)
 
     def shelve(self) -> None:
-        """Keep only what lists show of each table whose game is over, if nobody asked for it since the last call."""
+        """Unload each finished table that nobody has read since the last call, keeping its outline."""
         self._workspace.shelve()
 
     def by_code(self, code: str) -> Table:
@@ -74,7 +74,7 @@ class TableService:
         """Return the tokens that were stored for a table, ledger by ledger, each in the order of its numbers."""
         if table_id not in self._workspace.tables:
             raise ServiceError("unknown_table")
-        return self._workspace.store.fallen(table_id)
+        return self._workspace.store.table_tokens(table_id)
 
     def open(
         self,
@@ -89,9 +89,9 @@ class TableService:
     ) -> Table:
         """Open the lobby of a new table; `options` are what differs from the preset.
 
-        `sounds` says that the table wants them at devices where nobody chose.
+        `sounds` switches them on for devices where nobody has chosen.
 
-        `leave` is needed where another table holds the temple: the token of a phone at that table, or its code.
+        `leave` is needed if another table holds the temple: the token of a phone at that table, or its code.
 
         Raises `ServiceError` with what was wrong, and has opened nothing then: ``unknown_game``, ``unknown_preset``,
         ``unknown_option``, ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``, ``temple_held``.
@@ -113,9 +113,9 @@ class TableService:
         return self._opened(self._workspace.run(judge), temple)
 
     def again(self, table_id: str, token: str) -> Table:
-        """Open the lobby of a game with the same players and rules, once for each table that is over.
+        """Open a lobby with the same players and rules, once for each finished table.
 
-        Every phone keeps its seat: the token that it holds for the old table holds it at the new one.
+        Every phone keeps its seat: its token for the old table is valid at the new one.
         """
 
         def judge(change: Change) -> tuple[str, str | None]:
@@ -147,7 +147,7 @@ class TableService:
         return self._opened(*self._workspace.run(judge))
 
     def close(self, table_id: str, token: str) -> Table:
-        """End the game of a table without a result, for good; its temple serves no table then. Anyone seated may.
+        """End the game of a table without a result, permanently, and free its temple. Anyone seated may.
 
         A table whose game has not begun is closed as well. Raises `ServiceError` ``not_seated``, ``not_running``.
         """
@@ -169,7 +169,7 @@ class TableService:
         return self._workspace.run(judge)
 
     def rename(self, table_id: str, token: str, title: str) -> Table:
-        """Call a table something else; anyone seated may. Raises `ServiceError` ``not_seated``, ``bad_name``."""
+        """Rename a table; anyone seated may. Raises `ServiceError` ``not_seated``, ``bad_name``."""
 
         def judge(change: Change) -> Table:
             table = change.table(table_id)
@@ -179,7 +179,7 @@ class TableService:
         return self._workspace.run(judge, tables=[table_id])
 
     def archive(self, table_id: str, token: str, is_archived: bool = True) -> Table:
-        """Take a table whose game is over off the list of tables, or put it back; anyone seated may.
+        """Take a finished table off the list of tables, or put it back; anyone seated may.
 
         Raises `ServiceError` ``not_seated``, ``not_over``.
         """
@@ -209,7 +209,7 @@ class TableService:
         return self._workspace.tables.get(table_id)
 
     def amend(self, table_id: str, key: str, value: Value) -> Table:
-        """Change an option of a table on which its designer tries it out; nobody at a table can ask for this.
+        """Change an option of a table for its designer; no page offers this.
 
         Raises `ServiceError` ``unknown_table``, ``bad_option``, or what the game refuses it with.
         """
@@ -224,11 +224,11 @@ class TableService:
         return self._workspace.run(judge, tables=[table_id])
 
     def draft(self, table_id: str) -> tuple[Fault, ...] | None:
-        """Return what is wrong in the file that a table follows, or none where it follows no file."""
+        """Return what is wrong in the file that a table follows, or None if it follows no file."""
         return self._drafts.get(table_id)
 
     def set_draft(self, table_id: str, faults: Sequence[Fault]) -> None:
-        """Say what is wrong in the file that a table follows; its pages show it until it is mended."""
+        """Set what is wrong in the file that a table follows; its pages show it until it is fixed."""
         before, self._drafts[table_id] = self._drafts.get(table_id), tuple(faults)
         if before != self._drafts[table_id]:
             self._workspace.on_change(f"table:{table_id}")
@@ -243,7 +243,7 @@ def open_lobby(
     preset: str,
     options: Mapping[str, Value],
 ) -> Table:
-    """Open a new table within a change: all that names it is there and checked, `options` are complete."""
+    """Open a new table within a change; everything is already checked, and `options` are complete."""
     charter = Charter(
         id=workspace.entropy(16).hex(),
         code=_unused_code(workspace, change),

@@ -1,4 +1,4 @@
-"""Temples as they are now: their statuses, findings and noise, and whether they can be reached."""
+"""The temples' current status, findings and noise, and whether the broker can be reached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class TempleService:
-    """All temples, and what is done with them: each attribute is one thing."""
+    """All temples; each attribute is a group of commands on them."""
 
     def __init__(
         self,
@@ -53,16 +53,16 @@ class TempleService:
         return self._workspace.temples.get(name)
 
     def find(self, name: str) -> Temple | None:
-        """Return a temple, or none where no message of it ever came."""
+        """Return a temple, or None if no message of it ever came."""
         return self._workspace.temples.find(name)
 
     def is_known(self, temple: str, source: str = "") -> bool:
-        """Return whether a temple is in the store, and a ledger's tokens too where one is given."""
+        """Return whether a temple is in the store, and a source too if one is given."""
         known = self._workspace.temples.find(temple) is not None
         return known and (not source or self._workspace.temples.source(source) is not None)
 
     def is_current(self, temple: str, source: str) -> bool:
-        """Return whether a ledger is the one that a temple counts with now."""
+        """Return whether a source is the one that a temple counts with now."""
         known = self._workspace.temples.find(temple)
         return known is not None and known.source == source
 
@@ -75,7 +75,7 @@ class TempleService:
         return len(self._workspace.temples)
 
     def expect(self, name: str) -> Temple:
-        """Return a temple by its name, entering it where it is not known."""
+        """Return a temple by its name, adding it if it is unknown."""
 
         def judge(change: Change) -> None:
             if change.find_temple(name) is None:
@@ -86,7 +86,7 @@ class TempleService:
         return self._workspace.temples.get(name)
 
     def receive_status(self, name: str, status: contract.Status) -> None:
-        """Take in a temple's status."""
+        """Process a temple's status."""
 
         def judge(change: Change) -> tuple[Temple | None, Temple]:
             before = change.find_temple(name)
@@ -101,29 +101,29 @@ class TempleService:
             self._doubts.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
 
     def receive_findings(self, name: str, findings: contract.Findings) -> None:
-        """Take in what a temple finds wrong with its beams."""
+        """Process a temple's findings."""
         if self._workspace.temples.find(name) is not None:
             self._replace(name, lambda temple: replace(temple, findings=findings), shown=False)
 
     def receive_noise(self, name: str, noise: contract.Noise) -> None:
-        """Take in what a temple's beams saw that was no token."""
+        """Process a temple's counts of glitches and missed edges."""
         if self._workspace.temples.find(name) is not None:
             self._replace(name, lambda temple: replace(temple, noise=noise), shown=False)
 
     def set_reachable(self, reachable: bool) -> None:
-        """Take in whether the broker that carries the temples' messages can be reached."""
+        """Set whether the broker can be reached."""
         with self._reachable_lock:
             self._reachable = reachable
             for temple in self._workspace.temples.all():
                 self._replace(temple.name, lambda temple: replace(temple, reachable=reachable))
 
     def pass_time(self) -> None:
-        """Draw what follows from the time alone: an answer that is overdue, a minute without a token."""
+        """Apply what follows from the time alone: an overdue reply, a minute without a token."""
         now = self._workspace.clock()
         for temple in self._workspace.temples.all():
             if temple.timed(now) != temple:
                 self._replace(temple.name, lambda temple: temple.timed(now), shown=False)
 
     def _replace(self, name: str, after: Callable[[Temple], Temple], *, shown: bool = True) -> None:
-        """Replace a temple by what it is after something that is not durable."""
+        """Replace a temple after a change that is not stored."""
         self._workspace.run(lambda change: change.put(after(change.temple(name)), shown=shown), temples=[name])

@@ -32,13 +32,13 @@ MESSAGE = "message"
 """The topic of the organiser's message to all tables."""
 
 ATTEMPTS = 50
-"""How often a change is judged, at most: each time another writer was first, so that somebody gets on."""
+"""How often a change is judged at most. Each time another writer was first, so there is progress."""
 
 Result = TypeVar("Result")
 
 
 class Workspace:
-    """All tables and temples as they are now, and the store in which every change of them is durable first."""
+    """All tables and temples in memory, and the store in which every change is durable first."""
 
     def __init__(
         self,
@@ -52,11 +52,10 @@ class Workspace:
     ) -> None:
         """Read what the store holds.
 
-        `clock` gives aware times in UTC, `entropy` that many random bytes. `on_change` is given a topic,
-        ``table:<id>``, ``temple:<name>``, ``tables`` or ``message``, after each change that is durable; it must not
-        wait.
-        `paced` says that somebody makes the app's moves for absent players one at a time, who is given the topic
-        ``pace:<id>`` for each table that awaits such a move, or no longer does. `shared` says that other companions
+        `clock` returns aware times in UTC, `entropy` a number of random bytes. `on_change` is called with a topic,
+        ``table:<id>``, ``temple:<name>``, ``tables`` or ``message``, after each durable change; it must not block.
+        `paced` says that a pacer makes the app's moves for absent players one at a time; it gets the topic
+        ``pace:<id>`` for each table that begins or ceases to await such a move. `shared` says that other companions
         change the same store.
         """
         self.store = store
@@ -65,10 +64,10 @@ class Workspace:
         self.below = below_from(entropy)
         self.on_change = on_change
         self.readers: dict[str, Callable[[], None]] = {}
-        """What reads a note again, by its topic, before `on_change` is given what another companion announced."""
+        """By topic, what reads a note again before `on_change` is called for another companion's announcement."""
         self.paced = paced
         self.origin = entropy(8).hex() if shared else ""
-        """What marks this companion's own announcements; empty where no other shares the store."""
+        """The mark of this companion's own announcements; empty if the store is not shared."""
         self.written: dict[str, int] = {}
         """The version of each table that was last changed here, rather than by another companion."""
         self._locks = Locks()
@@ -77,10 +76,10 @@ class Workspace:
         self.temples = KnownTemples(store, shared)
 
     def shelve(self) -> None:
-        """Keep only what lists show of each table whose game is over, if nobody asked for it since the last call."""
-        for table in self.tables.unasked():
+        """Unload each finished table that nobody has read since the last call, keeping its outline."""
+        for table in self.tables.unused():
             self.run(partial(self._shelve, table.id), tables=[table.id])
-            self.tables.unask(table.id)
+            self.tables.mark_unused(table.id)
 
     def _shelve(self, table_id: str, change: Change) -> None:
         table = change.table(table_id)
@@ -94,7 +93,7 @@ class Workspace:
     def run(
         self, judge: Callable[[Change], Result], *, temples: Iterable[str] = (), tables: Iterable[str] = ()
     ) -> Result:
-        """Carry out one unit of work, and judge it again where another writer of the store was first.
+        """Carry out one unit of work, and judge it again if another writer of the store was first.
 
         `judge` reads and changes through the `Change` that it is given, may be called several times, and must do
         nothing else. It may take further locks by the law above. Raises what it raises, and `ServiceError`
@@ -111,10 +110,10 @@ class Workspace:
 
     @contextmanager
     def change(self, *, temples: Iterable[str] = (), tables: Iterable[str] = ()) -> Iterator[Change]:
-        """Begin a unit of work on these temples and tables; leaving the block makes it durable, then visible.
+        """Begin a unit of work on these temples and tables; leaving the block commits it, then makes it visible.
 
-        Where the block raises, or the store fails, nothing has happened. Raises `Conflict` where another writer was
-        first, or had entered more than the block could know when it changed nothing; that has been read by then.
+        If the block raises, or the store fails, nothing has changed. Raises `Conflict` if another writer was first,
+        or if the block changed nothing because it did not know another writer's entries; they have been read by then.
         """
         if getattr(self._within, "change", False):
             raise RuntimeError("a change begins within another; expected one at a time, or two could wait for ever")
@@ -144,13 +143,13 @@ class Workspace:
             self._within.change = False
 
     def _read_on(self, change: Change) -> None:
-        """Take in what another writer has entered about the tables and temples of a change, which is locked."""
+        """Read what another writer has changed about the locked tables and temples of a change."""
         for table_id in change.locked_tables:
             self._read_table_on(table_id)
         self.temples.read_on(change.locked_temples, self.clock())
 
     def _read_table_on(self, table_id: str) -> int:
-        """Take in the entries of a locked table that another writer has entered; return its version."""
+        """Read the entries that another writer has appended to a locked table; return its version."""
         table = self.tables.get(table_id)
         after = self.tables.after(table)
         if after.version > table.version:
@@ -158,7 +157,7 @@ class Workspace:
         return after.version
 
     def _check_read_on(self, change: Change) -> None:
-        """Raise `Conflict` where another writer has entered more at the locked tables than a change could know."""
+        """Raise `Conflict` if another writer has appended entries that a change did not know."""
         for table_id in sorted(change.locked_tables):
             if self._read_table_on(table_id) > change.known_version(table_id):
                 raise Conflict(f"more entries at table {table_id!r}")
@@ -171,7 +170,7 @@ class Workspace:
             transaction.announce(self.origin, [topic])
 
     def follow(self, topics: Iterable[str]) -> None:
-        """Take in what other companions have announced; raises `ServiceError` ``store_failing``."""
+        """Apply what other companions have announced; raises `ServiceError` ``store_failing``."""
         named = [topic.partition(":") for topic in dict.fromkeys(topics)]
         self.tables.expect_more({name for kind, _, name in named if kind == "table"})
         for name in sorted(name for kind, _, name in named if kind == "temple"):
@@ -184,7 +183,7 @@ class Workspace:
             self.on_change(f"{kind}{colon}{name}")
 
     def follow_all(self) -> None:
-        """Take in whatever other companions have changed: announcements may have been missed."""
+        """Apply all changes of other companions, because announcements may have been missed."""
         self.tables.read_charters()
         temples, tables = self.temples.names(), self.tables.as_read()
         self.follow(
@@ -197,7 +196,7 @@ class Workspace:
         )
 
     def _publish(self, change: Change) -> None:
-        """Let everybody see what has become durable."""
+        """Make the committed changes visible."""
         self.temples.put_sources(change.sources)
         for table in change.tables.values():
             self.written[table.id] = table.version

@@ -1,4 +1,4 @@
-"""The web face: pages, forms and streams over the services. It decides nothing about a game and names none."""
+"""The web application: pages, forms and streams over the services."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from companion.web.routes import (
     held,
     metrics,
     organiser,
+    pairing,
     playtests,
     printing,
     reconcile,
@@ -36,23 +37,23 @@ from companion.web.routes import (
 from companion.web.server import assets, guard, rates
 from companion.web.site import Site
 
-FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
-"""The endpoints that take a file of a table's own, and so bodies of up to `uploads.MAX_UPLOAD` bytes."""
+FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_tool", "playtests.start_playtest")
+"""The endpoints that take a file, with bodies of up to `uploads.MAX_UPLOAD` bytes."""
 
-OPENINGS = ("pages.open_table", "games.open_aid", "play.again")
+OPENINGS = ("pages.open_table", "games.open_tool", "play.again")
 """The endpoints that open a table."""
 
 
 class App(Flask):
-    """Flask whose log names the route that failed, never the path: a path may hold a join code."""
+    """Flask, with a log that names the route that failed and never the path, which may contain a join code."""
 
     def log_exception(self, exc_info: Any) -> None:
-        """Log what went wrong in a view."""
+        """Log an exception in a view."""
         self.logger.error("%s %s failed", request.method, request.endpoint, exc_info=exc_info)
 
 
 def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[[], float] = time.monotonic) -> Flask:
-    """Return the companion's web application. `clock` gives seconds that never run backwards."""
+    """Return the companion's web application. `clock` is monotonic, in seconds."""
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap, hub.cap_each = config.stream_cap, config.streams_each
     guard.install(app, config.allowed_hosts, config.own_hosts, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
@@ -76,6 +77,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         setup,
         trust,
         organiser,
+        pairing,
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)

@@ -1,4 +1,4 @@
-"""What the web face is given by the program that runs it."""
+"""The configuration that the daemon passes to the web application."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from companion.adapters.credentials import Offered
 from companion.adapters.installation import Installation
 from companion.adapters.network.addresses import own_hosts
 from companion.adapters.owner import Owner
@@ -16,39 +17,43 @@ from companion.model.network import NetworkPort, NoNetwork
 
 @dataclass(frozen=True, slots=True)
 class WebConfig:
-    """What the web face needs to know about where and how it runs."""
+    """How and where the web application runs."""
 
     allowed_hosts: tuple[str, ...]
-    """Names and addresses that it answers to, beside this machine's own."""
+    """Further names and addresses that it answers to, besides this machine's own."""
     address: Callable[[str], str]
-    """Where phones in the network of a viewer's address reach it, such as "http://192.168.1.7:8000"."""
+    """Return the URL for phones in the network of a viewer's address, such as "http://192.168.1.7:8000"."""
     instance: str
-    """What ``/healthz`` answers."""
+    """The response of ``/healthz``."""
     stream_cap: int = 64
     own_hosts: Callable[[], Collection[str]] = own_hosts
     """This machine's own names and addresses."""
     streams_each: int = 32
-    """How many of the `stream_cap` event streams one address may have."""
+    """The most event streams of one address, out of `stream_cap`."""
     authority: Path | None = None
     """The file of the certificate that phones may download and trust."""
     owner: Owner | None = None
-    """Who may change how the place is set up once that is done; none where nobody may."""
+    """The code for changing the setup once it is finished; None if nobody may."""
     organiser: Owner | None = None
-    """Who may see everything that runs, close tables and send messages to all; none where nobody may."""
+    """The code of the organiser, who sees all programs, closes tables and sends messages; None if nobody may."""
     installation: Callable[[], Installation] = Installation
-    """Which companions and brokers serve the tables now."""
+    """The companions and brokers of the installation."""
+    offered: Offered = field(default_factory=Offered)
+    """The temples that may be paired."""
+    brokers: Callable[[str], str] = lambda host: ""
+    """Return the brokers that a temple uses, for a companion that it reaches by a name or an address."""
     network: NetworkPort = field(default_factory=NoNetwork)
-    name_address: str = ""
-    """Where phones find the companion by its name, whatever network it is on."""
+    name_address: Callable[[], str] = str
+    """Return the URL with the companion's name, which is valid in every network; empty if it has no name."""
     first_start: bool = False
     """Whether the first page leads through the first start until somebody has finished it."""
     announce_wrong: Callable[[str], None] = lambda who: None
-    """Is given who typed each wrong code, for the other companions of the installation."""
+    """Called with the client of each wrong code, for the other companions of the installation."""
     stores: Callable[[str], bool] = lambda temple: True
-    """Whether a temple's tokens are this companion's to store, where several share the store."""
+    """Whether this companion stores a temple's tokens, if several share the store."""
     is_connected: Callable[[], bool] = lambda: True
-    """Whether it receives what temples publish."""
+    """Whether it is connected to the broker."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))
-    """Where many games are played for designers; nowhere where it is not given."""
+    """The playtests; None if this companion offers none."""

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 from flask import Flask, Response, current_app, jsonify, make_response, redirect, request
 from markupsafe import Markup
 
-from companion.adapters.news import Gallery, Hub, Picture
+from companion.adapters.news import Hub, PageCache, RenderedPage
 from companion.adapters.owner import Owner
 from companion.games import registry
 from companion.games.kit import Game, Seat
@@ -23,7 +23,7 @@ from companion.model.temples import Temple
 from companion.service.services import Services
 from companion.web.config import WebConfig
 from companion.web.rendering import styles
-from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
+from companion.web.rendering.renderer import ART, Renderer, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
@@ -38,19 +38,19 @@ YEAR = 365 * 24 * 3600
 TOKEN_LENGTH = 32
 NAME_COOKIE = "name"
 SEATED = "seated"
-"""The cookie by which pages that are no table's know where this phone sits. It proves nothing: see `Site.sits_at`."""
+"""The cookie by which other pages know at which tables this phone sits. It proves nothing: see `Site.sits_at`."""
 MOST_SEATED = 12
-"""How many tables it names, so that what every request carries stays short."""
+"""The most tables in it, so that requests stay short."""
 OWNER, ORGANISER = "owner", "organiser"
-"""The cookies by which a browser proves that the owner's, or the organiser's, code was typed in it."""
+"""The cookies that prove that the owner's, or the organiser's, code was typed in a browser."""
 ID_LENGTH, MARK_LENGTH = 32, 8
 
 FORBIDDEN, NOT_FOUND, CONFLICT, BAD_FORM = 403, 404, 409, 422
-"""The status of an answer that is a refusal."""
+"""The status of a refusal."""
 
 
 class Site:
-    """One companion's web face, shared by all requests."""
+    """The web application's state, shared by all requests."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class Site:
         self.hub = hub
         self.config = config
         self.lockout = lockout
-        self.gallery = Gallery(hub)
+        self.page_cache = PageCache(hub)
         self.broadcast = Broadcast()
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
-        """The games that a lobby offers, those of the temple first; each brings its aids."""
+        """The games that a lobby offers, those with a temple first."""
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
-        self.painter = Painter(library, self.folders, self.url)
+        self.renderer = Renderer(library, self.folders, self.url)
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
         adapter = app.url_map.bind("localhost")
         self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(self._routes[route], values))
@@ -84,11 +84,11 @@ class Site:
 
     @property
     def address(self) -> str:
-        """Where phones beside this request's viewer reach the companion now: it changes while this runs."""
+        """The URL for phones in the network of this request's client, which may change while this runs."""
         return self.config.address(request.remote_addr or "").rstrip("/")
 
     def url(self, route: str, **values: Any) -> str:
-        """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
+        """Return the path of a route by its plain name; needs no request, so a stream's thread can render."""
         path = self._path(route, **{key: value for key, value in values.items() if value != ""})
         return assets.versioned(path, self.files.version) if route in assets.CACHED else path
 
@@ -100,17 +100,17 @@ class Site:
             raise ServiceError("unknown_game", game=name[:32]) from None
 
     def game_style(self, game: str) -> str:
-        """Return the path of the style sheet that a game, or the game of an aid, brings."""
+        """Return the path of the style sheet of a game or of a tool's game."""
         return self.url("game_style", game=registry.parts(game)[0])
 
     def game_scripts(self, game: str) -> list[str]:
-        """Return the paths of the script modules that a game, or the game of an aid, brings."""
+        """Return the paths of the script modules of a game or of a tool's game."""
         name, _ = registry.parts(game)
         files = sorted((self.folders[name] / "static").glob("*.js"))
         return [self.url("game_static", game=name, filename=path.name) for path in files]
 
     def art(self, game: str) -> list[str]:
-        """Return the sheets of symbols that a page of a game draws from: everybody's, then its own if it has one."""
+        """Return the sheets of symbols for a game's page: the common one, then its own if it has one."""
         own = f"{registry.parts(game)[0]}.svg"
         return [*SHARED_ART, *([own] if (ART / own).is_file() else [])]
 
@@ -118,18 +118,18 @@ class Site:
 
     def words(self, table: Table | None = None) -> Words:
         """Return the words in the language of this request."""
-        return self.painter.words(language(), table)
+        return self.renderer.words(language(), table)
 
     def refusal(self, error: ServiceError, table: Table | None = None) -> str:
-        """Return the words for what the companion refused."""
-        return self.painter.own_words(language(), table)(f"refusal.{error.code}", **error.facts)
+        """Return the text of a refusal."""
+        return self.renderer.own_words(language(), table)(f"refusal.{error.code}", **error.facts)
 
     # Pages
 
     def page(self, template: str, status: int = 200, **context: Any) -> Response:
         """Return a page of the shell in the language of this request."""
         words = self.words()
-        html = self.painter.page(
+        html = self.renderer.page(
             template,
             words.language,
             {
@@ -137,8 +137,8 @@ class Site:
                 "page_style": lambda page: self.url("page_style", page=page),
                 "script": lambda name: self.url("static", filename=name),
                 "language_form": lambda: self._language_form(words),
-                "game_t": lambda table: self.painter.words(words.language, table),
-                "words_of": lambda game: self.painter.library.words(words.language, game),
+                "game_t": lambda table: self.renderer.words(words.language, table),
+                "words_of": lambda game: self.renderer.library.words(words.language, game),
                 "art": SHARED_ART,
                 "health": lambda temple: temple_words(words, temple),
                 "news": lambda temple: temple_news(words, temple),
@@ -151,7 +151,7 @@ class Site:
         return make_response(html, status)
 
     def error_page(self, words: str, back: str, status: int = CONFLICT, **context: Any) -> Response:
-        """Return the page that says why nothing was done, with the way back."""
+        """Return the page that says why nothing was done, with a link back."""
         title = self.words()("error.not_found" if status == NOT_FOUND else "error.not_done")
         return self.page("error.html", status, title=title, words=words, back=back, **context)
 
@@ -166,7 +166,7 @@ class Site:
         **context: Any,
     ) -> Response:
         """Return why nothing was done: for our own script as JSON with what is `news`, otherwise as a page."""
-        if not scripted():
+        if not wants_json():
             return self.error_page(words, back, status, **context)
         response = jsonify(ok=False, kind=kind, words=words, **news())
         response.status_code = status
@@ -175,34 +175,34 @@ class Site:
     def _language_form(self, words: Words) -> Markup:
         here = request.full_path.rstrip("?") if request.method == "GET" else self.url("first")
         others = [each for each in LANGUAGES if each != words.language]
-        html = self.painter.page("language_form.html", words.language, {"languages": others, "here": here})
+        html = self.renderer.page("language_form.html", words.language, {"languages": others, "here": here})
         return Markup(html)  # noqa: S704  # a template that escapes
 
-    # Pictures
+    # Pages
 
-    def picture(self, table: Table, audience: Audience) -> Picture:
-        """Return the picture of a table for an audience as of now."""
-        paint = cache(lambda: self.painter.of_table(self.services.tables.get(table.id), audience))
-        return self.gallery.picture(
+    def rendered(self, table: Table, audience: Audience) -> RenderedPage:
+        """Return a table's page for an audience as of now."""
+        render = cache(lambda: self.renderer.of_table(self.services.tables.get(table.id), audience))
+        return self.page_cache.rendered(
             (table.id, audience),
             table_topics(table.id),
             lambda: table_view_model(self.services, table.id, audience),
-            lambda region, slice_: paint()(region, slice_),
+            lambda region, slice_: render()(region, slice_),
         )
 
-    def temple_picture(self, temple: Temple, of_language: str) -> Picture:
-        """Return the picture of a temple's page as of now."""
-        return self.gallery.picture(
+    def rendered_temple(self, temple: Temple, of_language: str) -> RenderedPage:
+        """Return a temple's page as of now."""
+        return self.page_cache.rendered(
             (temple.name, of_language),
             temple_topics(temple.name),
             lambda: temple_view_model(self.services, temple.name),
-            self.painter.of_temple(of_language),
+            self.renderer.of_temple(of_language),
         )
 
     def audience(self, table: Table, layout: str, stand_in: Seat = "") -> Audience:
-        """Return who this request looks as: a table screen never holds a seat.
+        """Return the audience of this request; a table screen never holds a seat.
 
-        A phone looks as its own seats, or as the one `stand_in` for which it may act and whose page it has opened.
+        A phone sees what its own seats may see, or the one seat `stand_in` for which it acts.
         """
         seats = self.seats_shown(table.id, layout, seat_token(table.id), stand_in)
         return Audience(language(), layout, seats, self.trusted(table), stand_in if seats == (stand_in,) else "")
@@ -216,9 +216,9 @@ class Site:
             return own
         return (stand_in,) if stand_in not in own and stand_in in self.services.seats.held(table_id, token) else ()
 
-    def temple_region(self, picture: Picture) -> Any:
-        """Return what places a region of a temple's page."""
-        return placer(self.words(), picture, new_request)
+    def temple_region(self, rendered: RenderedPage) -> Any:
+        """Return the function that puts a region into a temple's page."""
+        return placer(self.words(), rendered, new_request)
 
     # Seats
 
@@ -230,7 +230,7 @@ class Site:
     def sits_at(self, table: Table) -> bool:
         """Return whether this request's phone sits at a table, for pages that the table's own cookie does not reach.
 
-        It is a hint for links. It allows nothing: whoever acts has to send the seat's token.
+        It is a hint for links and allows nothing: acting needs the seat's token.
         """
         mark = _seated().get(table.id, "")
         return bool(mark) and any(key.startswith(mark) for key in table.keys.values())
@@ -241,7 +241,7 @@ class Site:
         return bool(self.held(table)) or self.services.seats.is_screen_pass(table.id, proof)
 
     def by_code(self, code: str) -> Table:
-        """Return the table of a join code; wrong ones are counted, too many lock the address out."""
+        """Return the table of a join code; wrong codes are counted, and too many lock the address out."""
         self.lockout.check(request.remote_addr)
         try:
             return self.services.tables.by_code(code)
@@ -250,10 +250,10 @@ class Site:
             raise
 
     def leave_of(self, temple: str | None, typed: str) -> str:
-        """Return what lets this request take a temple from the table that holds it, or nothing.
+        """Return what lets this request take a temple from the table that holds it, or an empty string.
 
         That is a seat's token or the code of that table, or else `typed`, a code that somebody typed for it; raises
-        `ServiceError` ``wrong_code``, counted, where that is not its code.
+        `ServiceError` ``wrong_code``, counted, if that is not its code.
         """
         table = self.services.temples.serving.holder(temple)
         if table is None:
@@ -273,7 +273,7 @@ class Site:
         return _is_proved(self.config.owner, OWNER)
 
     def owner_proof(self, typed: str) -> str:
-        """Return what proves from now on that the owner's code was typed; raises `ServiceError` ``wrong_code``.
+        """Return the owner's proof for a typed code; raises `ServiceError` ``wrong_code``.
 
         Wrong ones are counted with those of tables; too many lock the address out.
         """
@@ -284,7 +284,7 @@ class Site:
         return _is_proved(self.config.organiser, ORGANISER)
 
     def organiser_proof(self, typed: str) -> str:
-        """Return what proves from now on that the organiser's code was typed; as `owner_proof`.
+        """Return the organiser's proof for a typed code, as `owner_proof` does.
 
         Raises `ServiceError` ``wrong_organiser_code``.
         """
@@ -298,9 +298,10 @@ class Site:
         return holder.proof
 
     def check_code(self, table: Table, code: str) -> None:
-        """Raise `ServiceError` ``wrong_code`` where a code is not this table's.
+        """Raise `ServiceError` ``wrong_code`` if a code is not this table's.
 
-        It is counted, but for who is shown this table's code anyway: nobody else's guesses lock them out.
+        It is counted, except for clients that see this table's code anyway, so that others' guesses do not lock them
+        out.
         """
         if self.trusted(table):
             if not hmac.compare_digest(table.code.encode(), normal_code(code).encode()):
@@ -311,7 +312,7 @@ class Site:
 
 
 def prove(response: Response, cookie: str, proof: str, path: str) -> None:
-    """Let a browser prove for a year, on the pages of a path, that a code was typed in it."""
+    """Set a cookie that proves for a year, under a path, that a code was typed."""
     secure = request.is_secure
     response.set_cookie(cookie, proof, max_age=YEAR, path=path, httponly=True, secure=secure, samesite="Strict")
 
@@ -328,7 +329,7 @@ def site() -> Site:
 
 
 def language() -> str:
-    """Return the language of this request: the one that was chosen, else the first that the browser names."""
+    """Return the language of this request: the chosen one, else the first that the browser names."""
     chosen = request.cookies.get("language", "")
     if chosen in LANGUAGES:
         return chosen
@@ -342,7 +343,7 @@ def seat_token(table_id: str) -> str:
 
 
 def keep_token(response: Response, table_id: str, token: str) -> Response:
-    """Let the phone keep its token for a table, out of reach of any script."""
+    """Set the cookie with a phone's token for a table, unreadable for scripts."""
     path = site().url("table", table_id=table_id)
     response.set_cookie(_cookie(table_id), token, max_age=MONTH, path=path, httponly=True, samesite="Lax")
     seated = {table_id: digest(token)[:MARK_LENGTH]}
@@ -353,7 +354,7 @@ def keep_token(response: Response, table_id: str, token: str) -> Response:
 
 
 def keep_name(response: Response, name: str) -> Response:
-    """Let the phone remember the name that somebody sat under with it."""
+    """Set the cookie with the last name that somebody sat under."""
     response.set_cookie(NAME_COOKIE, quote(name[:LONGEST_NAME]), max_age=12 * MONTH, httponly=True, samesite="Lax")
     return response
 
@@ -371,7 +372,7 @@ def _seated() -> dict[str, str]:
 
 
 def keep_code(response: Response, table: Table) -> Response:
-    """Let a browser that was given a table's code prove it later: a table screen invites and hands seats over."""
+    """Set the cookie with which a table screen proves later that it was given the table's code."""
     path, proof = site().url("table", table_id=table.id), site().services.seats.screen_pass(table.id)
     response.set_cookie(_screen_cookie(table.id), proof, max_age=MONTH, path=path, httponly=True, samesite="Lax")
     return response
@@ -386,7 +387,7 @@ def _cookie(table_id: str) -> str:
 
 
 def request_id() -> str:
-    """Return the id of a post, by which one that comes twice is known; raises `ServiceError` for none."""
+    """Return the id of a post, which identifies a repeated one; raises `ServiceError` if it is missing."""
     asked = request.form.get("request", "")
     if not 1 <= len(asked) <= 64 or not asked.isalnum():
         raise ServiceError("bad_move")
@@ -399,30 +400,30 @@ def seat_to_act(table: Table, held: tuple[Seat, ...]) -> Seat:
 
 
 def new_request() -> str:
-    """Return a fresh id for a post that a form will make."""
+    """Return a fresh request id for a form."""
     return secrets.token_hex(8)
 
 
 def local_path(text: str, otherwise: str) -> str:
-    """Return a path of ours, and never an address that leads elsewhere."""
+    """Return a path of this site, and never a foreign address."""
     fine = text.startswith("/") and text[1:2] not in ("/", "\\") and text.isprintable() and len(text) <= 300
     return text if fine else otherwise
 
 
-def see(path: str) -> Response:
-    """Lead the browser to a page after a post."""
+def redirect_to(path: str) -> Response:
+    """Redirect the browser to a page after a post."""
     response = redirect(path, 303)
     assert isinstance(response, Response)  # Flask's own class, as the app makes no other
     return response
 
 
-def scripted() -> bool:
-    """Return whether our own script asks, and wants an answer to read instead of a page."""
+def wants_json() -> bool:
+    """Return whether our own script sent the request and wants JSON instead of a page."""
     return request.accept_mimetypes.best == "application/json"
 
 
 def whole_number(text: str, high: int) -> int | None:
-    """Return the whole number from 0 to `high` that a form holds, or none."""
+    """Return the whole number from 0 to `high` that a form holds, or None."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) <= high else None
 
 

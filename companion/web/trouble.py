@@ -1,4 +1,4 @@
-"""The one page of a companion that cannot start: what is wrong, in place of every other page."""
+"""The page of a companion that cannot start: it shows what is wrong, in place of every other page."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What connects the controller to the world: pins, boards, disk, broker, terminal."""
+"""Connects the controller to the outside: pins, boards, disk, broker and terminal."""

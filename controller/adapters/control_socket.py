@@ -1,7 +1,7 @@
-"""The door into a running daemon, for the command line on the same machine: a socket in the state directory.
+"""The control socket of a running daemon, for the command line on the same machine, in the state directory.
 
-One JSON object a line, one answer each. It passes requests on and knows nothing of what they do. The socket's file is
-open to its owner alone, and the daemon that holds the state directory's lock is the one behind it.
+Requests and replies are one JSON object a line. Only the socket's owner may open it, and the daemon behind it is the
+one that holds the lock of the state directory.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class InUseError(Exception):
 
 
 def socket_path(state: Path) -> Path:
-    """Return where a state directory's socket is; raises `ControlError` where no socket can be."""
+    """Return where a state directory's socket is; raises `ControlError` if no socket can be."""
     path = state / "control.sock"
     if (length := len(os.fsencode(path))) > _LONGEST_PATH:
         raise ControlError(
@@ -61,13 +61,13 @@ class StateLock:
     """The lock on a state directory: one process at a time writes there."""
 
     def __init__(self, state: Path) -> None:
-        """Only remember."""
+        """Store the arguments."""
         self._state = state
         self._path = state / "controller.lock"
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Take the lock, if need be; raises `InUseError`, and `ControlError` where its file cannot be opened."""
+        """Take the lock, if need be; raises `InUseError`, and `ControlError` if its file cannot be opened."""
         if self._descriptor is not None:
             return
         descriptor = self._opened()
@@ -97,7 +97,7 @@ class StateLock:
 
 @contextmanager
 def held(state: Path) -> Iterator[None]:
-    """Hold a state directory; raises `InUseError`, and `ControlError` where it cannot be written."""
+    """Hold a state directory; raises `InUseError`, and `ControlError` if it cannot be written."""
     lock = StateLock(state)
     lock.take()
     try:
@@ -128,7 +128,7 @@ class ControlServer:
         self._socket.listen(_VISITORS)
         self._socket.settimeout(IDLE_S)
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="door", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="control", daemon=True)
 
     def start(self) -> None:
         """Begin to answer."""
@@ -187,7 +187,7 @@ class ControlServer:
             return {"ok": False, "error": str(error)}
 
 
-def ask(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:
+def send_request(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:
     """Send a request to the daemon of a state directory; None if there is none. Raises `ControlError`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.settimeout(timeout_s)

@@ -33,7 +33,7 @@ class HeaderBeams(BeamSource):
     """The beams on the pins that the settings name."""
 
     def __init__(self, context: BackendContext, sleep: Callable[[float], None] = time.sleep) -> None:
-        """Only remember."""
+        """Store the arguments."""
         self._settings = settings = context.settings
         self._folder = (context.folder / "lgpio").absolute()
         self._beat = context.beat

@@ -1,4 +1,4 @@
-"""Which GPIO chip drives a Raspberry Pi's header, by its label: its number differs between kernels."""
+"""Finds the GPIO chip of a Raspberry Pi's header by its label, because its number differs between kernels."""
 
 from __future__ import annotations
 

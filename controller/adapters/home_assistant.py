@@ -1,7 +1,7 @@
-"""How Home Assistant finds this temple: one device with its sensors and buttons, as MQTT discovery describes them.
+"""Home Assistant's discovery message: one device for the temple, with its sensors, buttons and lights.
 
-It knows topics and templates, and builds one payload; it never connects. Every value that it points at is one of
-the wire contract's, so nothing is published for Home Assistant alone but this description.
+Every topic and value that it refers to is part of the contract: only this description is published for Home Assistant
+alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Keys that play with a temple, read from a terminal or a pipe, one character each.
+"""Reads keys from a terminal or a pipe and passes them on: they drop tokens, hold beams and pull plugs in a demo.
 
-It knows which key means what, never how it is done. A terminal is always given back as it was found.
+The terminal is always restored as it was.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class KeyHandler(Protocol):
 class Keyboard:
     """Reads keys in a thread of its own until the input ends."""
 
-    def __init__(self, descriptor: int, handler: KeyHandler, say: Callable[[str], None]) -> None:
-        """Only remember; `start` begins to read from the descriptor."""
+    def __init__(self, descriptor: int, handler: KeyHandler, report: Callable[[str], None]) -> None:
+        """Store the arguments; `start` begins to read from the descriptor."""
         self._descriptor = descriptor
-        self._say = say
+        self._report = report
         self._keys: dict[str, Callable[[], str]] = {
             "h": lambda: handler.drop(God.HUITZILOPOCHTLI),
             "t": lambda: handler.drop(God.TLALOC),
@@ -63,12 +63,12 @@ class Keyboard:
         """Begin to read, unless the input is a terminal that somebody else is using."""
         if os.isatty(self._descriptor):
             if os.tcgetpgrp(self._descriptor) != os.getpgrp():
-                self._say("keys: not read, this program runs in the background")
+                self._report("keys: not read, this program runs in the background")
                 return
             self._saved = termios.tcgetattr(self._descriptor)
             atexit.register(self._restore)
             tty.setcbreak(self._descriptor)
-        self._say(HELP)
+        self._report(HELP)
         self._thread.start()
 
     def stop(self) -> None:
@@ -96,4 +96,4 @@ class Keyboard:
                 return
             for key in typed.decode("utf-8", "replace"):
                 if not key.isspace():
-                    self._say(self._keys[key]() if key in self._keys else f"{key!r} does nothing; {HELP}")
+                    self._report(self._keys[key]() if key in self._keys else f"{key!r} does nothing; {HELP}")

@@ -1,4 +1,4 @@
-"""What a temple learned of its tokens, in one small JSON file that appears whole or not at all."""
+"""The limits that a calibration learned, in one small JSON file that is replaced atomically."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def load(folder: Path) -> dict[God, Measured]:
-    """Read what was learned; nothing where no file is, or none that can be used."""
+    """Read what was learned; nothing if no file is, or none that can be used."""
     path = folder / FILE_NAME
     try:
         value = json.loads(path.read_text("utf-8"))

@@ -1,7 +1,6 @@
-"""Reads a ledger whose disk cannot be written: a copy in memory of what is certainly on the disk.
+"""Reads a ledger whose disk cannot be written, from a copy in memory of what is certainly on the disk.
 
-SQLite needs files of its own beside a ledger even to read it, which a full or read-only disk does not give. So the
-ledger is copied to where there is room, memory, and read from there.
+SQLite needs files of its own beside a ledger even to read it, and a full or read-only disk has no room for them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Opens a temple's ledger whatever state it is found in: damaged and missing ones are begun again, with a notice.
+"""Opens a temple's ledger; if it is damaged or missing, begins a new one and leaves a notice.
 
-A ledger is never replaced in place: the new one is made whole beside it, the old one is kept under another name, and
-only then takes the new one its place. A power cut between any two of these steps loses nothing.
+A ledger is never repaired in place: the new one is completed beside it, the old one is renamed, and then the new one
+takes its place. A power cut between any two of these steps loses nothing.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def _rows(found: sqlite3.Connection) -> Iterator[_Raw]:
 
 
 def _all(found: sqlite3.Connection, query: str) -> list[_Raw]:
-    """Return the rows of a query; none where its table or its page cannot be read."""
+    """Return the rows of a query; none if its table or its page cannot be read."""
     try:
         return found.execute(query).fetchall()
     except sqlite3.DatabaseError:
@@ -253,7 +253,7 @@ def _all(found: sqlite3.Connection, query: str) -> list[_Raw]:
 
 
 def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[UnnumberedToken | None, bool]:
-    """Return a row as a token, and whether it had to be repaired; None where it is unknown for whom it fell.
+    """Return a row as a token, and whether it had to be repaired; None if it is unknown for whom it fell.
 
     A repaired one is flagged `jam`: a person at the table decides about it. `at` is a time for one that has none.
     """
@@ -285,7 +285,7 @@ def _within(value: Any, low: int, high: int) -> bool:
 
 
 def _size(path: Path) -> int | None:
-    """Return a file's size, or None where there is none; raises `OSError` where it cannot be read."""
+    """Return a file's size, or None if there is none; raises `OSError` if it cannot be read."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -16,7 +16,7 @@ class Leds(Lamps):
     """The LEDs on the pins that the settings name; factory and chip are those of the beams."""
 
     def __init__(self, settings: LightSettings, beams: BeamSettings, folder: Path) -> None:
-        """Only remember; `folder` is the temple's state folder."""
+        """Store the arguments; `folder` is the temple's state folder."""
         self.coloured = False
         self._settings = settings
         self._beams = beams

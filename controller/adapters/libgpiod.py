@@ -50,7 +50,7 @@ class LineBeams(BeamSource):
         import_gpiod: Callable[[], Any] | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Only remember; `import_gpiod` returns another module in the place of gpiod."""
+        """Store the arguments; `import_gpiod` returns another module in the place of gpiod."""
         self._settings = settings = context.settings
         self._now = context.monotonic_ns
         self._beat = context.beat

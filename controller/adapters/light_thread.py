@@ -1,7 +1,7 @@
-"""The thread of the temple's lights and sounds: it computes them and sets lamps and buzzer; the pipeline never waits.
+"""The thread that computes lights and sounds and sets lamps and buzzer, so that the pipeline never waits.
 
-Others only assign the latest of each thing that lamps show, without a queue and without a lock.
-Lamps that are slow miss frames; lamps that are stuck stay as they are; lamps that fail stay off until the next start.
+Other threads only assign the latest state of what the lamps show, without a queue or a lock. Lamps that are slow skip
+frames; lamps that block stay as they are; lamps that fail stay off until the next start.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class LightThread(Lights):
         publish: Callable[[Light], bool] = lambda _: False,
         buzzer: Buzzer | None = None,
     ) -> None:
-        """Only remember; `start` opens the lamps. `publish` returns False where there is no connection."""
+        """Store the arguments; `start` opens the lamps. `publish` returns False if there is no connection."""
         self._lamps = None if lamps is None else _Output("lights", lamps, self.frame, lamps.show)
         self._buzzer = None if buzzer is None else _Output("sounds", buzzer, self.tone, buzzer.play)
         self._monotonic_ns = monotonic_ns

@@ -34,7 +34,7 @@ class Link:
         announced: Mapping[str, bytes] | None = None,
         lights: Lights | None = None,
     ) -> None:
-        """Only remember; `connection.start` connects. `listener` must only enqueue.
+        """Store the arguments; `connection.start` connects. `listener` must only enqueue.
 
         `announced` holds payloads by their topics that are published again, retained, at every connection.
         What is for the lights goes to them, past the pipeline's queue; without lights it is not subscribed to.

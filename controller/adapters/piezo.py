@@ -17,7 +17,7 @@ class Piezo(Buzzer):
     """The piezo on a pin; factory and chip are those of the beams."""
 
     def __init__(self, pin: int, beams: BeamSettings, folder: Path) -> None:
-        """Only remember; `folder` is the temple's state folder."""
+        """Store the arguments; `folder` is the temple's state folder."""
         self._pin = pin
         self._beams = beams
         self._folder = (folder / "lgpio").absolute()

@@ -40,7 +40,7 @@ class SerialBoard(TokenSource):
     capabilities = Capabilities(Kind.ARDUINO, Timing.CALLBACK, counts=True)
 
     def __init__(self, context: BackendContext, open_port: Callable[[str], Any] | None = None) -> None:
-        """Only remember; `open_port` is another way to open the port than pyserial's."""
+        """Store the arguments; `open_port` is another way to open the port than pyserial's."""
         self._port_name = context.settings.address
         self._limits = context.limits
         self._put: Put = lambda message: None

@@ -83,7 +83,7 @@ def written(*words: object) -> bytes:
 
 
 def read(line: bytes) -> list[str] | None:
-    """Return the words of a line without its line feed, or None where it is not whole."""
+    """Return the words of a line without its line feed, or None if it is not whole."""
     text, star, sum_ = line.rpartition(b"*")
     if not star or len(sum_) != 4 or len(line) > MOST_LINE or sum_ != b"%04x" % crc16(text):
         return None

@@ -1,6 +1,6 @@
-"""The temple's record: one SQLite row a token, durable before it is published.
+"""The ledger: one SQLite row for each token, durable before the token is published.
 
-It knows nothing of beams, brokers or clocks. Not safe for use by two threads at once; another process may read it.
+It must not be used by two threads at once; another process may read it.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ class Ledger:
             row = rows[-1][0]
 
     def token_id(self, seq: int) -> str | None:
-        """Return the id of the token with this number of the present source, or None where there is none."""
+        """Return the id of the token with this number of the present source, or None if there is none."""
         with _reported(self._path):
             query = "SELECT token FROM token WHERE seq = ?"
             row = self._connection.execute(query, (self._base + seq,)).fetchone() if seq > 0 else None
@@ -308,7 +308,7 @@ class Ledger:
         self._load()
 
     def dismiss(self, code: str) -> bool:
-        """Take a notice away for good; False where there is none. Raises `LedgerTrouble`."""
+        """Take a notice away for good; False if there is none. Raises `LedgerTrouble`."""
         if code not in {notice.code for notice in self.notices}:
             return False
         with self._transaction():

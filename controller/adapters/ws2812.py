@@ -1,7 +1,7 @@
-"""WS2812 behind the shrines' doors: coloured LEDs on one data line, which the kernel's SPI times.
+"""WS2812 LEDs behind the shrines' doors: coloured LEDs on one data line, timed by the kernel's SPI.
 
 Every bit of colour is one byte on the line at 6.4 MHz: high for two or for five of its eight pulses, 0.31 or 0.78 us.
-So a pause of the controller between two bytes only makes a low longer, which these LEDs forgive below some 5 us.
+A pause of the controller between two bytes only makes a low longer, which these LEDs tolerate up to about 5 us.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Ws2812(Lamps):
     """A chain of LEDs, first those behind Huitzilopochtli's door, then as many behind Tlaloc's."""
 
     def __init__(self, settings: LightSettings, open_bus: Callable[[str], Bus] | None = None) -> None:
-        """Only remember."""
+        """Store the arguments."""
         self.coloured = True
         self._settings = settings
         self._open_bus = open_bus or _open_spidev

@@ -1,1 +1,1 @@
-"""Where the controller is put together: settings, daemon and command line."""
+"""Composes the controller: settings, daemon and command line."""

@@ -1,4 +1,4 @@
-"""The backends that beams may have, by name. A new one is a module with a `Source`, and a line here."""
+"""The backends for the beams, by name. A new one is a module with a `Source`, and a line here."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BACKENDS = {
     "serial": "controller.adapters.serial_board:SerialBoard",
     "simulated": "controller.simulation.beams:SimulatedBeams",
 }
-"""Where each backend's class is; its module is imported when it is chosen."""
+"""The class of each backend; its module is imported only when it is chosen."""
 
 
 def usual(installed: Callable[[str], bool] = lambda module: find_spec(module) is not None) -> str:
-    """Return the backend of a header's beams where no setting names one.
+    """Return the backend for beams on a header if no setting names one.
 
     It is `gpio`, or `gpiod` where libgpiod is installed and lgpio is not, as on plain Debian.
 

@@ -1,4 +1,4 @@
-"""A temple's ledger and what it learned as one file, and back: `templo-controller backup` and `restore`."""
+"""`templo-controller backup` and `restore`: a temple's ledger and learned limits as one file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class BackupError(Exception):
 
 
 def backup(state: Path, file: Path) -> int:
-    """Write the ledger of a state folder, and what its temple learned, into one file; return how many tokens it has.
+    """Write a state folder's ledger and learned limits into one file; return the number of tokens.
 
-    A daemon may run meanwhile. The file appears whole and durable, or not at all. Raises `BackupError`,
-    `FileNotFoundError`, `LedgerError` and `LedgerTrouble`.
+    A daemon may be running. The file is written atomically. Raises `BackupError`, `FileNotFoundError`, `LedgerError`
+    and `LedgerTrouble`.
     """
     if os.path.lexists(file):
         raise BackupError(f"the backup {file} is there already; expected a name that nothing has")
@@ -50,11 +50,11 @@ def backup(state: Path, file: Path) -> int:
 
 
 def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | None]:
-    """Put a backup in the place of the ledger of a state folder that no daemon uses; the caller holds its lock.
+    """Replace the ledger of a state folder by a backup; the caller holds the folder's lock.
 
-    A new source begins with what was not delivered when the backup was made, and a notice says so. Returns how many
-    tokens the backup has, how many of them will be sent again, and where the ledger that was there is kept. Raises
-    `BackupError`, `LedgerError` and `LedgerTrouble`.
+    A new source begins with the tokens that were not delivered when the backup was made, and a notice says so.
+    Returns how many tokens the backup has, how many of them will be sent again, and the path of the replaced ledger.
+    Raises `BackupError`, `LedgerError` and `LedgerTrouble`.
     """
     try:
         clear(state)
@@ -84,7 +84,7 @@ def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | No
 
 
 def _taken_from(building: Path, file: Path) -> bytes | None:
-    """Take what was stored beside the ledger out of a backup; raises `BackupError` for a file that is none."""
+    """Take out of a backup what was stored beside the ledger; raises `BackupError` if the file is no backup."""
     try:
         with closing(sqlite3.connect(building, isolation_level=None)) as found:
             row = found.execute("SELECT content FROM beside WHERE name = ?", (learned_file.FILE_NAME,)).fetchone()

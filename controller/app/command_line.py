@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from controller.adapters.control_socket import ControlError, InUseError, ask, held, prepare, socket_path
+from controller.adapters.control_socket import ControlError, InUseError, held, prepare, send_request, socket_path
 from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
 from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
 from controller.app.explanations import TROUBLES as _TROUBLES
-from controller.app.settings import broker_in_spite_of, load
+from controller.app.settings import PROGRAM, broker_in_spite_of, load
 from controller.core.calibration import MOST, USUAL
 from controller.core.counting import SECOND
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
@@ -30,13 +30,13 @@ from controller.simulation.parser import read as read_script
 from templo import __version__, logs
 from templo.contract import God
 from templo.liveness import refused_settings, supervisor
-from templo.settings import SettingFlag, SettingsError, add_flags, given_flags
+from templo.settings import SettingFlag, SettingsError, add_flags, given_flags, usual_files
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
 
 INSTALLED = Path("/var/lib/templo-controller")
-"""Where the Debian package's service stores what must last."""
+"""The state directory of the Debian package's service."""
 
 _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God}}
 
@@ -48,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = argparse.Namespace()
     try:
         given = parser.parse_args(arguments)
+        if given.command is _pair:  # it writes settings, whatever is wrong with those that are there
+            code = _pair(given)
+            return code
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
         logs.set_up("templo-controller", settings.log, settings.deprecated)
         code = given.command(_of_running(settings, INSTALLED) if given.finds_daemon else settings, given)
@@ -69,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _publish_refusal(given: argparse.Namespace) -> None:
-    """Let the temple's page say that a setting is wrong, where the settings name a broker and it answers."""
+    """Publish for the temple's page that a setting is wrong, if the broker's own settings are usable."""
     from controller.app.refusal import publish_misconfigured
 
     found = broker_in_spite_of(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
@@ -159,6 +162,16 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--output", type=Path, metavar="FILE", help="write to this file instead of the terminal")
     export.set_defaults(command=_export, finds_daemon=True)
 
+    pair = commands.add_parser(
+        "pair",
+        help="let an organiser's code give this temple its name, its table, and its password at the broker",
+    )
+    pair.add_argument("address", metavar="ADDRESS", help="the companion's, such as templo.local or https://club.lan")
+    pair.add_argument("code", metavar="CODE", help="the code that the organiser's page shows")
+    pair.add_argument("--config", type=Path, metavar="FILE", help="the settings file to write, in TOML")
+    pair.add_argument("--authority", type=Path, metavar="FILE", help="the certificate of the authority, from /trust")
+    pair.set_defaults(command=_pair)
+
     backup = commands.add_parser(
         "backup",
         parents=[common],
@@ -177,10 +190,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _of_running(settings: Settings, installed: Path) -> Settings:
-    """Return the settings with the state directory of the installed service, where it runs and no other was meant.
+    """Return the settings with the installed service's state directory, if it runs and no other was meant.
 
-    Another was meant where a setting names it, or where the usual one has a ledger. Raises `ControlError` where this
-    user may not look.
+    Another was meant if a setting names it, or if the default one has a ledger. Raises `ControlError` if this user
+    may not look.
     """
     if "state" in settings.chosen or (settings.state / FILE_NAME).exists() or not installed.exists():
         return settings
@@ -202,7 +215,7 @@ def _god(text: str) -> God:
 
 
 def _number(most: int) -> Callable[[str], int]:
-    """Return what reads a whole number from 1 to `most`."""
+    """Return a parser of whole numbers from 1 to `most`."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and 1 <= int(text) <= most):
@@ -263,7 +276,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _selftest(settings: Settings, given: argparse.Namespace) -> int:
-    result = ask(settings.state, {"do": "selftest"}, 10)
+    result = send_request(settings.state, {"do": "selftest"}, 10)
     if result is None:
         return _no_daemon(settings)
     print(json.dumps(result, indent=2) if given.json else "\n".join(selftest_lines(result)))
@@ -275,7 +288,7 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
     if given.every is not None:
         request["every_ms"] = given.every
     patience_s = 120 + given.count * (given.every or 20) / 1000
-    result = ask(settings.state, request, patience_s)
+    result = send_request(settings.state, request, patience_s)
     if result is not None:
         print(_recorded(given, result["seq"], bool(result["test"]), "the running daemon has them"))
         return 0
@@ -295,20 +308,20 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
-    if ask(settings.state, {"do": "status"}, 10) is None:
+    if send_request(settings.state, {"do": "status"}, 10) is None:
         return _no_daemon(settings)
     print(
         f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
     )
     sys.stdout.flush()
-    result = ask(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
+    result = send_request(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
     if result is None:
         return _no_daemon(settings)
     print("\n".join(calibration_lines(result)))
     yes = given.yes or (
         sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
     )
-    ask(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10)
+    send_request(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10)
     print("Saved, and used from now on." if yes else "Nothing was changed.")
     return 0
 
@@ -319,7 +332,7 @@ def _recorded(given: argparse.Namespace, seq: object, test: bool, where: str) ->
 
 
 def _status(settings: Settings, given: argparse.Namespace) -> int:
-    report = ask(settings.state, {"do": "status"}, 10)
+    report = send_request(settings.state, {"do": "status"}, 10)
     if report is not None:
         report = {"running": True, **report}
     else:
@@ -331,7 +344,7 @@ def _status(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _dismiss(settings: Settings, given: argparse.Namespace) -> int:
-    if ask(settings.state, {"do": "dismiss", "code": given.code}, 10) is None:
+    if send_request(settings.state, {"do": "dismiss", "code": given.code}, 10) is None:
         from controller.app.offline import dismiss
 
         if not (settings.state / FILE_NAME).exists():
@@ -354,6 +367,31 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
         return _complain(f"{given.output} cannot be written: {error.strerror}", EXIT_REFUSED)
     if given.output is not None:
         print(f"{_tokens(number)} written to {given.output}")
+    return 0
+
+
+def _pair(given: argparse.Namespace) -> int:
+    from controller.app import pairing
+
+    usual = usual_files(PROGRAM, os.environ, Path.home())[0]
+    place = pairing.place(given.config, usual, INSTALLED)
+    try:
+        before = place.read()
+        paired = pairing.ask(given.address, given.code, given.authority)
+        place.write(paired, before)
+    except pairing.PairingError as error:
+        return _complain(str(error), EXIT_REFUSED)
+    serves = f", and serves the table {paired.table!r}" if paired.table else ""
+    print(f"This temple is {paired.temple} now{serves}.")
+    print(f"Its brokers are {paired.brokers}, its user there is {paired.user}.")
+    print(f"Written: {place.settings} and {place.password}")
+    if place.units is not None:
+        print("Next: sudo systemctl daemon-reload && sudo systemctl restart templo-controller")
+        return 0
+    if names := pairing.overriding(os.environ):
+        print(f"First unset {', '.join(names)}: what the environment says counts more than the file.")
+    config = f" --config {given.config}" if given.config else ""
+    print(f"Next: start it (again) with 'templo-controller run{config}'")
     return 0
 
 

@@ -1,7 +1,7 @@
-"""The composition root of the daemon: it opens everything, connects it, watches over it, and ends it.
+"""The daemon and its composition root: opens everything, connects it, watches it, and closes it.
 
-The only place where clocks, randomness, signals and threads are chosen. A thread that dies is noticed: the temple's
-status says that it counts nothing, and the process ends so that its supervisor starts it again.
+Clocks, randomness, signals and threads are chosen only here. If a thread dies, the temple's status says that it does
+not count, and the process ends so that its supervisor restarts it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ EXIT_DEAD = 70
 """A thread died; a supervisor should start the daemon again."""
 
 RESTART = -1
-"""The scenario wants the program to end, and to start again."""
+"""The scenario restarts the daemon."""
 
 _ANSWER_S = 5.0
 _DROPS_S = 60.0
@@ -80,17 +80,17 @@ log = logging.getLogger(__name__)
 
 
 def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
-    """Run a temple until a signal comes; return the exit code. A script plays on its simulated beams meanwhile.
+    """Run a temple until a signal comes; return the exit code. `script` is played on simulated beams.
 
-    Raises `BeamsError`, `ControlError` and `InUseError` for what keeps it from starting, and `ScenarioError` for a
-    script that cannot be played. What is wrong with the disk or the ledger does not: the temple's status says so.
+    Raises `BeamsError`, `ControlError` and `InUseError` if it cannot start, and `ScenarioError` for a script that
+    cannot be played. A fault of the disk or the ledger does not prevent a start: the temple's status reports it.
     """
     socket_path(settings.state)
     stage = None
     if script is not None:
         wanted = {f"counting.{name}" for name in script.counting}
         settings = replace(settings, counting=script.limits(settings.counting), chosen=settings.chosen | wanted)
-        stage = Stage(script, SimulatedBeams(_context(settings)), time.monotonic_ns, _say)
+        stage = Stage(script, SimulatedBeams(_context(settings)), time.monotonic_ns, _print)
     prepare(settings.state)
     lock = StateLock(settings.state)
     with suppress(ControlError):  # opening the ledger tries again, and reports it
@@ -110,10 +110,10 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
 
 
 def _watching(settings: Settings, lock: StateLock, supervised: Supervisor) -> _Daemon | None:
-    """Return a daemon whose beams are open, or none where it was asked to end before they could be.
+    """Return a daemon whose beams are open, or None if it was stopped before they could be opened.
 
-    Raises `BeamsError` where nobody supervises this process: a person who typed the command reads it at once. A
-    supervised one would only be restarted for ever, while its page says that the temple is switched off.
+    Raises `BeamsError` if the process has no supervisor: a person who typed the command reads it at once. A
+    supervised process would only be restarted for ever, while the temple's page says that it is switched off.
     """
     ended = threading.Event()
     while True:
@@ -142,14 +142,14 @@ def _try_open(settings: Settings) -> None:
 
 
 def find_lamps(settings: Settings) -> Lamps | None:
-    """Return the lamps that the settings name, not yet opened; None where there are none."""
+    """Return the lamps that the settings name, not yet opened; None if there are none."""
     if settings.lights.lamps == "leds":
         return Leds(settings.lights, settings.beams, settings.state)
     return Ws2812(settings.lights) if settings.lights.lamps == "ws2812" else None
 
 
 def find_buzzer(settings: Settings) -> Buzzer | None:
-    """Return what sounds, not yet opened; None where nothing does."""
+    """Return the buzzer that the settings name, not yet opened; None if they name none."""
     pin = settings.lights.piezo
     return None if pin is None else Piezo(pin, settings.beams, settings.state)
 
@@ -175,7 +175,7 @@ class _Daemon:
         self._lock = lock
         self._stage = stage
         self._ended = threading.Event()
-        self._pulse = Pulse(("beams", "pipeline", "link", "door"), time.monotonic)
+        self._pulse = Pulse(("beams", "pipeline", "link", "control"), time.monotonic)
         self._feeder = Feeder(self._pulse, supervised)
         self._restarts = False
         items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
@@ -227,9 +227,9 @@ class _Daemon:
         self._complained = False
 
     def run(self, keys: bool) -> int:
-        """Start every thread, wait for the end, and leave in order."""
+        """Start all threads, wait for the end, and stop them in order."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda _number, _frame: self._asked_to_end())
+            signal.signal(number, lambda _number, _frame: self._request_end())
         threading.excepthook = self._on_thread_exception
         with suppress(OSError, ValueError):  # stderr may be no file
             faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
@@ -239,16 +239,16 @@ class _Daemon:
             if self._lights is not None:
                 stack.callback(self._lights.close)
                 self._lights.start()
-            if (door := self._open_door()) is None:
-                self._pulse.rest("door")
+            if (control := self._open_control()) is None:
+                self._pulse.rest("control")
             else:
-                stack.callback(door.close)
-            _say(
+                stack.callback(control.close)
+            _print(
                 f"templo-controller ready: temple={self._settings.temple} state={self._settings.state} "
                 f"broker={self._link.connection.address} beams={self._settings.beams.source}"
             )
             if keys:
-                keyboard = Keyboard(sys.stdin.fileno(), self, _say)
+                keyboard = Keyboard(sys.stdin.fileno(), self, _print)
                 stack.callback(keyboard.stop)
                 keyboard.start()
             if self._stage is not None:
@@ -258,16 +258,16 @@ class _Daemon:
                 "pipeline": self._thread.is_alive,
                 "link": self._link.connection.alive,
             }
-            if door is not None:
-                watched["door"] = door.alive
+            if control is not None:
+                watched["control"] = control.alive
             while not self._ended.wait(self._feeder.pause(WATCH_S)):
                 if dead := [name for name, alive in watched.items() if not alive()]:
                     self._dead = dead[0]
                     break
                 self._check_levels()
-                if door is None and (door := self._open_door()) is not None:
-                    stack.callback(door.close)
-                    watched["door"] = door.alive
+                if control is None and (control := self._open_control()) is not None:
+                    stack.callback(control.close)
+                    watched["control"] = control.alive
                 self._feeder.turn()
             if self._dead is not None:
                 return self._give_up(self._dead)
@@ -283,7 +283,7 @@ class _Daemon:
 
     def drop(self, god: God) -> str:
         """Drop a token for a key; a temple with real beams gets a test."""
-        self._items.put(DropRequest(god, 1, SPACING_NS, False, lambda result: _say(_dropped(result))))
+        self._items.put(DropRequest(god, 1, SPACING_NS, False, lambda result: _print(_dropped(result))))
         return f"a token falls for {god}"
 
     def hold(self, god: God) -> str:
@@ -303,7 +303,7 @@ class _Daemon:
         self._link.connection.pull_plug(pulled)
 
     def restart(self) -> None:
-        """End in order for a scenario, to be started again."""
+        """Stop in order for a scenario, to be started again."""
         self._restarts = True
         self._ended.set()
 
@@ -322,10 +322,10 @@ class _Daemon:
 
     def quit(self) -> str:
         """Stop the daemon."""
-        self._asked_to_end()
+        self._request_end()
         return "closing the temple"
 
-    def _asked_to_end(self) -> None:
+    def _request_end(self) -> None:
         self._restarts = False
         if self._stage is not None:
             self._stage.end()
@@ -345,17 +345,17 @@ class _Daemon:
             raise LedgerTrouble(Trouble.LEDGER_READ_ONLY, str(error)) from error
         return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
 
-    def _open_door(self) -> ControlServer | None:
-        """Open the control socket; a temple that cannot still counts, without the command line."""
+    def _open_control(self) -> ControlServer | None:
+        """Open the control socket; return None if that fails: the temple still counts, without the command line."""
         try:
-            door = ControlServer(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
+            control = ControlServer(socket_path(self._settings.state), self._answer, self._pulse.of("control"))
         except ControlError as error:
             if not self._complained:
                 log.error("%s: the command line cannot reach this temple", error)
             self._complained = True
             return None
-        door.start()
-        return door
+        control.start()
+        return control
 
     def _check_levels(self) -> None:
         """Compare the beams' levels with what their edges lead to: edges can be lost, or never arrive at all."""
@@ -376,11 +376,11 @@ class _Daemon:
         return EXIT_DEAD
 
     def _report(self) -> Mapping[str, object]:
-        result = self._ask(StatusRequest, _ANSWER_S)
+        result = self._request(StatusRequest, _ANSWER_S)
         connection = self._link.connection
         return {**result, "broker": {"address": str(connection.address), "protocol": connection.protocol}}
 
-    def _ask(
+    def _request(
         self, item: Callable[[Callable[[Mapping[str, object]], None]], PipelineMessage], patience_s: float
     ) -> Result:
         """Send a request to the pipeline and wait for its answer."""
@@ -392,7 +392,7 @@ class _Daemon:
             raise ControlError(f"no answer within {patience_s:g} s") from None
 
     def _answer(self, request: Mapping[str, object]) -> Mapping[str, object]:
-        """Carry out what comes to the door: ``{"do": "status"}`` or ``{"do": "drop", "god": ..., ...}``."""
+        """Carry out a request of the command line: ``{"do": "status"}`` or ``{"do": "drop", "god": ..., ...}``."""
         match request.get("do"):
             case "status":
                 return self._report()
@@ -401,10 +401,10 @@ class _Daemon:
             case "calibrate":
                 return self._calibrate(request)
             case "selftest":
-                return self._ask(SelftestRequest, _ANSWER_S)
+                return self._request(SelftestRequest, _ANSWER_S)
             case "dismiss":
                 return _unless_refused(
-                    self._ask(lambda respond: DismissRequest(str(request.get("code")), respond), _ANSWER_S)
+                    self._request(lambda respond: DismissRequest(str(request.get("code")), respond), _ANSWER_S)
                 )
             case other:
                 expected = "calibrate, dismiss, drop, selftest or status"
@@ -417,7 +417,9 @@ class _Daemon:
         if keep is not None and not isinstance(keep, bool):
             raise ControlError(f"keep is {keep!r}; expected true or false")
         patience_s = PATIENCE_NS / SECOND + _ANSWER_S
-        return _unless_refused(self._ask(lambda respond: CalibrationRequest(god, number, keep, respond), patience_s))
+        return _unless_refused(
+            self._request(lambda respond: CalibrationRequest(god, number, keep, respond), patience_s)
+        )
 
     def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
         god = _god(request)
@@ -428,7 +430,7 @@ class _Daemon:
             raise ControlError(f"every_ms is {every!r}; expected milliseconds from 1 to 60000")
         patience_s = _DROPS_S + count * every / 1000
         result = _unless_refused(
-            self._ask(lambda respond: DropRequest(god, count, round(every * MS), False, respond), patience_s)
+            self._request(lambda respond: DropRequest(god, count, round(every * MS), False, respond), patience_s)
         )
         return {**result, "test": not self._beams.capabilities.test_drops}
 
@@ -456,6 +458,6 @@ def _dropped(result: Result) -> str:
     return str(result.get("error") or f"token {result['seq']} is recorded for {result['god']}")
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     with suppress(OSError):  # the reader of our output may have gone
         print(line, flush=True)

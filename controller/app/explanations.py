@@ -1,4 +1,4 @@
-"""What codes mean, in plain English for the command line: a beam's condition, what is wrong with it, what to do."""
+"""Explains codes in plain English for the command line: a beam's condition, what is wrong with it, and what to do."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ EMITTERS: Mapping[str, str] = _WORDS["emitters"]
 FINDINGS: Mapping[str, tuple[str, str]] = {
     code: (found["seen"], found["remedy"]) for code, found in _WORDS["findings"].items()
 }
-"""What was seen, and what to do, by a finding's code."""
+"""For each code of a finding, what was seen and what to do."""
 
 
 def selftest_lines(result: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a self-test in lines, a beam at a time."""
+    """Yield the lines of a self-test, beam by beam."""
     if trouble := result.get("trouble"):
         yield f"  Attention        {TROUBLES.get(trouble, trouble)}"
     if words := EMITTERS.get(str(result.get("emitters"))):
@@ -52,11 +52,11 @@ NEAR = {
     "max_break_ms": "slower tokens count as stuck. Smooth the gutter, or raise counting.max_break_ms, and calibrate "
     "again.",
 }
-"""What to do where known tokens come close to a limit."""
+"""What to do if known tokens come close to a limit."""
 
 
 def calibration_lines(result: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what known tokens propose, in lines."""
+    """Yield the lines of a calibration's proposal."""
     widths = sorted(result["widths_ms"])
     yield f"  Widths           {', '.join(f'{width:g}' for width in widths)} ms"
     for key, count in (

@@ -1,4 +1,4 @@
-"""What the command line does with a ledger itself: drop into it while no daemon runs, describe it, write it out."""
+"""What the command line does with a ledger while no daemon runs: adds simulated tokens, describes it, exports it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = ("source", "seq", "token", "god", "at", "width_ms", "flags")
 def drop(settings: Settings, god: God, count: int) -> int:
     """Record simulated tokens and return the number of the last; the caller holds the state directory.
 
-    Where the settings name real beams they are tests, which are never scored.
+    If the settings name real beams they are tests, which are never scored.
     """
     flags = {Flag.SIMULATED} if settings.simulated else {Flag.SIMULATED, Flag.TEST}
     opened = open_ledger(settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
@@ -47,7 +47,7 @@ def drop(settings: Settings, god: God, count: int) -> int:
 
 
 def status(settings: Settings) -> dict[str, object]:
-    """Return what a ledger shows of its temple while no daemon runs."""
+    """Return a temple's status as far as its ledger shows it."""
     facts: dict[str, object] = {"temple": settings.temple, "state": "stopped", "source": None, "last_seq": 0,
                                 "delivered": 0, "waiting": 0, "totals": dict.fromkeys(God, 0)}  # fmt: skip
     if (settings.state / FILE_NAME).exists():
@@ -64,13 +64,13 @@ def status(settings: Settings) -> dict[str, object]:
 
 
 def dismiss(settings: Settings, code: str) -> bool:
-    """Take a notice away that a person has dealt with; False where there is none. The caller holds the directory."""
+    """Remove a notice; return False if there is none. The caller holds the state directory."""
     with closing(Ledger.open(settings.state / FILE_NAME, lambda: secrets.token_hex(16))) as ledger:
         return ledger.dismiss(code)
 
 
 def export(settings: Settings, form: str, output: Path | None) -> int:
-    """Write every token as JSON lines or CSV, to a file that appears whole or not at all; return how many."""
+    """Write every token as JSON lines or CSV, atomically; return how many there are."""
     with closing(_reading(settings)) as ledger:
         if output is None:
             return _write(ledger.tokens(), form, sys.stdout)

@@ -1,4 +1,4 @@
-"""What a daemon does that a wrong setting stops: it says so at the broker, for the temple's page, and ends."""
+"""What a daemon does when a setting is wrong: it publishes the reason for the temple's page, and exits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE_S = 10.0
 
 
 def publish_misconfigured(temple: str, broker: BrokerSettings, patience_s: float = PATIENCE_S) -> bool:
-    """Publish, retained, that a setting is wrong; return False where the broker does not answer."""
+    """Publish, retained, that a setting is wrong; return False if the broker does not answer."""
     identity = Identity(temple, secrets.token_hex(16), Kind.PI, __version__, Timing.KERNEL)
     last = identity.gone(State.ALERT, None, Trouble.MISCONFIGURED)
     events: queue.SimpleQueue[LinkEvent] = queue.SimpleQueue()

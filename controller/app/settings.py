@@ -1,4 +1,4 @@
-"""Loads the controller's settings, and checks those that can only be wrong beside each other."""
+"""Loads the controller's settings, and checks those that depend on each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LIGHT_PINS = {
     "ws2812": ("lights.piezo",),
 }
 _SPI_PINS = {7: "chip select 1", 8: "chip select 0", 9: "input", 10: "output", 11: "clock"}
-"""The pins of the header's first SPI, all of which the kernel claims with it."""
+"""The pins of the header's first SPI; the kernel claims all of them."""
 
 
 def default_pins() -> Mapping[str, object]:
@@ -58,7 +58,7 @@ def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: P
 def broker_in_spite_of(
     *, file: Path | None, environ: Mapping[str, str], flags: Flags, home: Path
 ) -> tuple[str, BrokerSettings] | None:
-    """Return the temple's name and its broker where `load` refuses other settings; None where these are wrong."""
+    """Return the temple's name and its broker even if `load` refuses other settings; None if these are wrong."""
     loaded = _loaded(file, environ, flags, home, lenient=True)
     if any(key == "temple" or key.startswith("broker.") for key in loaded.wrong):
         return None

@@ -1,4 +1,4 @@
-"""What the daemon does while its beams cannot be watched: it says why at the broker, and tries again."""
+"""What the daemon does while it cannot watch its beams: it publishes the reason, and tries again."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from itertools import chain, repeat
 
+from controller.adapters.control_socket import ControlError, ControlServer, socket_path
 from controller.adapters.mqtt_link import Link
+from controller.app import offline
 from controller.core.messages import BrokerConnected, LinkEvent
-from controller.core.ports import BeamsError
+from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
 from controller.core.publisher import Identity, client_id
 from controller.core.settings import Settings
 from templo.contract import State
@@ -23,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def pauses() -> Iterator[float]:
-    """Return the seconds between one try and the next: soon at first, for what was only slow to come."""
+    """Return the seconds between attempts: short at first, for a device that is only slow to appear."""
     return chain((2.0, 5.0, 10.0), repeat(30.0))
 
 
@@ -35,9 +38,9 @@ def wait_for_beams(
     supervisor: Supervisor,
     ended: threading.Event,
 ) -> bool:
-    """Publish why the beams cannot be watched until they can; returns False where `ended` came first.
+    """Publish why the beams cannot be watched until they can; return False if `ended` was set first.
 
-    `try_open` raises `BeamsError` while they cannot. An error is logged when it is another than the last.
+    `try_open` raises `BeamsError` while they cannot. An error is logged when it differs from the last one.
     """
     events: queue.SimpleQueue[LinkEvent] = queue.SimpleQueue()
     pulse = Pulse(("link",), time.monotonic)
@@ -55,7 +58,18 @@ def wait_for_beams(
     due = time.monotonic() + next(waits)
     _report(error, supervisor)
     link.connection.start()
-    try:
+
+    def answer(request: Mapping[str, object]) -> Mapping[str, object]:
+        if request.get("do") != "status":
+            raise ControlError(f"no token can be counted: {error}")
+        return _status(settings, identity, error, link)
+
+    with ExitStack() as stack:
+        stack.callback(link.stop, identity.gone(State.STOPPED, None))
+        with suppress(ControlError):  # a state directory that takes nothing: the temple's page says why
+            door = ControlServer(socket_path(settings.state), answer)
+            stack.callback(door.close)
+            door.start()
         while not ended.wait(feeder.pause(LOOK_S)):
             feeder.turn()
             while not events.empty():
@@ -76,8 +90,23 @@ def wait_for_beams(
                 supervisor.notify("STATUS=")
                 return True
         return False
-    finally:
-        link.stop(identity.gone(State.STOPPED, None))
+
+
+def _status(settings: Settings, identity: Identity, error: BeamsError, link: Link) -> dict[str, object]:
+    """Return what the command line shows of a temple that waits for its beams."""
+    facts: dict[str, object] = {"temple": settings.temple, "totals": None, "last_seq": None, "waiting": None}
+    with suppress(LedgerError, LedgerTrouble):
+        facts |= offline.status(settings)
+    connection = link.connection
+    return {
+        **facts,
+        "state": State.ALERT,
+        "trouble": error.trouble,
+        "kind": identity.kind,
+        "software": identity.software,
+        "timing": identity.timing,
+        "broker": {"address": str(connection.address), "protocol": connection.protocol},
+    }
 
 
 def _report(error: BeamsError, supervisor: Supervisor) -> None:

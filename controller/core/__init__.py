@@ -1,1 +1,1 @@
-"""What a temple counts and publishes, without any input or output of its own."""
+"""How a temple counts, records and publishes, without input or output of its own."""

@@ -1,7 +1,4 @@
-"""Takes each token of the boards that count by themselves once, and remembers what is wrong with a board.
-
-No port, no disk, no clock: the ledger's place for each board comes in as an argument.
-"""
+"""Accepts each token of a board that counts by itself once, and remembers what is wrong with the board."""
 
 from __future__ import annotations
 
@@ -16,32 +13,32 @@ from controller.core.slots import Found, Slots
 from templo.contract import Trouble
 
 _HARMLESS = ("line_noise",)
-"""Faults of a board's cable that lose nothing."""
+"""Faults of a board's cable that lose no token."""
 
 
 def token_id(board: str, seq: int) -> str:
     """Return the id of a board's token, the same however often it is recorded.
 
-    A ledger that was restored takes tokens from its board again that an earlier one has delivered: the companion
-    knows them by it.
+    A restored ledger receives tokens again that the board had already sent: the companion recognises them by this id.
     """
     return hashlib.sha256(f"{board} {seq}".encode()).hexdigest()[:32]
 
 
 class BoardIntake:
-    """The tokens of whatever boards are plugged in."""
+    """The tokens of all boards that have been plugged in."""
 
     def __init__(self, slots: Slots) -> None:
-        """Begin without having met any board."""
+        """Start without any known board."""
         self._slots = slots
         self._taken: dict[str, BoardCursor] = {}
         self.ailment: Finding | None = None
         """What is wrong with the board or its cable."""
 
     def meet(self, hello: BoardHello, durable: Mapping[str, tuple[int, int]]) -> None:
-        """Begin behind what is durable of a board, unless more of it was taken already, and answer it.
+        """Answer a board's greeting with the position up to which its tokens were accepted.
 
-        What is taken and not yet durable is passed over when it comes again, and acknowledged with its commit.
+        Tokens that were accepted but are not durable yet are ignored when they come again, and acknowledged with
+        their commit.
         """
         known = durable.get(hello.board)
         cursor = hello.otherwise if known is None else BoardCursor(*known)
@@ -49,7 +46,7 @@ class BoardIntake:
         hello.respond(cursor)
 
     def take(self, fell: BoardToken) -> Detection | None:
-        """Return a token as it is to be recorded, or None where it was taken before or its board was never met."""
+        """Return a token for the ledger, or None if it was accepted before or its board is unknown."""
         known = self._taken.get(fell.board)
         if known is None or fell.mark.seq <= known.seq:
             return None
@@ -57,7 +54,7 @@ class BoardIntake:
         return replace(fell.counted, flags=self._slots.board_slots[fell.god].flags(fell.counted))
 
     def report(self, item: BoardStatus | BoardFault) -> Found:
-        """Take the state of a slot, or what is wrong with the board, and return what is new about its slots."""
+        """Process a report about a slot or the board; return the events of its slots."""
         slots = self._slots.board_slots
         if isinstance(item, BoardStatus):
             return [(item.god, slots[item.god].report(item))]
@@ -65,7 +62,7 @@ class BoardIntake:
         return [(god, slot.disconnect()) for god, slot in slots.items()] if self._loses() else []
 
     def trouble(self) -> Trouble | None:
-        """Return what the board's ailment is to the table."""
+        """Return the board's fault as a trouble of the temple, if it loses tokens."""
         if self.ailment is None or not self._loses():
             return None
         return Trouble.LEDGER_FAILING if self.ailment.code == "board_worn" else Trouble.DEAF

@@ -1,4 +1,4 @@
-"""One slot of a board that counts by itself, as its reports describe it: nothing is counted here."""
+"""One slot of a board that counts by itself, according to the board's reports."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from templo.contract import Beam, Flag
 
 
 class BoardSlot(Counter):
-    """Stands where a counter would, and shows what the board reported last."""
+    """Takes the place of a counter, and shows what the board reported last."""
 
     def __init__(self, limits: Limits, since_ns: int) -> None:
-        """Begin unknown: no report has come yet."""
+        """Start in an unknown condition: no report has come yet."""
         super().__init__(limits, False, since_ns)
         self.beam = Beam.UNKNOWN
         self._total_glitches = self._board_glitches = self._board_missed = 0
@@ -24,13 +24,13 @@ class BoardSlot(Counter):
         return self._total_glitches
 
     def flags(self, counted: Detection) -> frozenset[Flag]:
-        """Return a token's flags with what the learned band adds."""
+        """Return a token's flags, with `OVERLAP` if it is wider than the learned band."""
         band = self._limits.band
         wide = band is not None and counted.width_ns > band and Flag.JAM not in counted.flags
         return counted.flags | {Flag.OVERLAP} if wide else counted.flags
 
     def report(self, status: BoardStatus) -> list[Event]:
-        """Take a report, whose numbers count from the board's own start: they fall when it restarts."""
+        """Process a report. Its numbers count from the board's own start, so they drop when it restarts."""
         events: list[Event] = []
         dark, glitches, missed = status.dark, status.glitches, status.missed
         self._total_glitches += glitches - self._board_glitches if glitches >= self._board_glitches else glitches

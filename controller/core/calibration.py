@@ -33,7 +33,7 @@ class _Running:
 
 
 class Calibration:
-    """Holds what was learned, at most one run, and at most one proposal.
+    """The learned limits, at most one running calibration, and at most one proposal.
 
     Law: limits change only by a yes to the latest proposal, and only once it is saved.
     """
@@ -45,9 +45,9 @@ class Calibration:
         known: Mapping[God, Measured] | None = None,
         save: Callable[[Mapping[God, Measured]], None] = lambda learned: None,
     ) -> None:
-        """Begin with what was learned before; `save` raises `OSError` where it cannot.
+        """Start with the limits learned before; `save` raises `OSError` if it fails.
 
-        Without a `save` nothing that is learned outlives the process. A limit that is `chosen` by the settings stays.
+        Without a `save` nothing that is learned outlives the process. A limit that is `chosen` in the settings stays.
         """
         self._settings = settings
         self._chosen = chosen
@@ -62,11 +62,11 @@ class Calibration:
         return learned_limits.limits(self._settings, self._chosen, self._known)
 
     def measures(self, god: God) -> bool:
-        """Return whether what falls into a slot is being measured, and scores nothing."""
+        """Return whether tokens in a slot are being measured and do not score."""
         return self._run is not None and self._run.god is god
 
     def begin(self, god: God, wanted: int, now_ns: int, respond: Callable[[Result], None]) -> None:
-        """Wait for so many tokens, then respond with what they propose; raises `RefusedError`."""
+        """Wait for a number of tokens, then respond with a proposal; raises `RefusedError`."""
         if self._run is not None:
             raise RefusedError("calibrating", f"a calibration of {self._run.god} is running; wait for its end")
         if not 1 <= wanted <= MOST:
@@ -75,7 +75,7 @@ class Calibration:
         self._run = _Running(god, wanted, now_ns + PATIENCE_NS, respond)
 
     def take(self, god: God, event: Event) -> None:
-        """Take what the counter of a slot made of its edges."""
+        """Process an event of a slot's counter."""
         run = self._run
         if run is None or run.god is not god:
             return
@@ -90,7 +90,7 @@ class Calibration:
                 self._propose(run)
 
     def deadline(self) -> int | None:
-        """Return when the patience for known tokens ends."""
+        """Return when to give up waiting for known tokens."""
         return None if self._run is None else self._run.until_ns
 
     def advance(self, now_ns: int) -> None:
@@ -102,7 +102,7 @@ class Calibration:
             run.respond(RefusedError("too_few", words).result())
 
     def decide(self, god: God, keep: bool) -> tuple[Limits, Result]:
-        """Take the yes or no to what was proposed; a no also ends a run of that slot. Raises `RefusedError`."""
+        """Accept or reject the proposal; a rejection also ends a calibration of that slot. Raises `RefusedError`."""
         if not keep and (run := self._run) is not None and run.god is god:
             self._run = None
             run.respond(RefusedError("ended", f"the calibration of {god} was ended by hand").result())
@@ -139,4 +139,4 @@ class Calibration:
 
 
 _LEARNABLE = tuple(f"counting.{name}_ms" for name in ("min_break", "max_break", "band", "narrow"))
-"""What the settings name themselves is not learned."""
+"""A limit that the settings name is not learned."""

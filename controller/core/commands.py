@@ -1,4 +1,4 @@
-"""Each command of a companion is carried out once and answered; what a command does comes in as a handler."""
+"""Carries out each of the companion's commands once and replies; the handlers are passed in."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from templo.contract import Command, CommandName, Reply, format_utc
 
 Result: TypeAlias = Mapping[str, object]
 Handler: TypeAlias = Callable[[Command, Callable[[Result], None]], None]
-"""Carries a command out and calls back with the result, now or later; raises `RefusedError`."""
+"""Carries out a command and calls back with the result, now or later; raises `RefusedError`."""
 
 _REMEMBERED = 64
 
 
 class RefusedError(Exception):
-    """A command that is not carried out; the message says why to a person, the code to a program."""
+    """A command that is not carried out; the message says why, the code is for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
 
     def result(self) -> Result:
-        """Return it as a result that comes later carries it."""
+        """Return it in the form of a result."""
         return {"error": str(self), "code": self.code}
 
 
 class Commands:
-    """Answers commands. A command that comes twice, as QoS 1 allows, gets the answer it had, and does nothing.
+    """Answers commands. A command that comes twice, as QoS 1 allows, is answered again and not carried out again.
 
-    A command has expired where it has by this temple's clock and by the companion's, as far as that is known: either
-    may be wrong by years. `resend` never expires, as to carry it out late or twice does no harm.
+    A command has expired only if both this temple's clock and the companion's, if known, say so, because either may
+    be wrong by years. `resend` never expires: carrying it out late or twice does no harm.
     """
 
     def __init__(self, handlers: Mapping[CommandName, Handler], answer: Callable[[Reply], object]) -> None:
-        """Begin with nothing remembered."""
+        """Start with no commands remembered."""
         self._handlers = handlers
         self._answer = answer
         self._seen: OrderedDict[str, Reply | None] = OrderedDict()
 
     def take(self, command: Command, now: datetime, companion_now: datetime | None = None) -> None:
-        """Carry a command out, or answer why not; `companion_now` is the present time by the companion's clock."""
+        """Carry out a command, or answer why not; `companion_now` is the time by the companion's clock."""
         if command.id in self._seen:
             if (reply := self._seen[command.id]) is not None:
                 self._answer(reply)
@@ -76,5 +76,5 @@ class Commands:
 
 
 def _short(error: object) -> str:
-    """Return an error as a reply may hold it: a path in it can be of any length."""
+    """Return an error short enough for a reply: a path in it can be of any length."""
     return str(error)[:512]

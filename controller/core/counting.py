@@ -17,17 +17,17 @@ from templo.contract import Beam, Flag
 MS = 1_000_000
 SECOND = 1_000 * MS
 JAM_PATIENCE = 100 * MS
-"""How long past `max_break` the clock waits for an edge on its way before it calls a spell a jam."""
+"""How long past `max_break` to wait for a late edge before a spell becomes a jam."""
 
 LATE_EDGE = 2 * SECOND
-"""How much longer it waits while the beam may be clear: a machine without time for its threads is late with them."""
+"""How much longer to wait while the beam may be clear: a busy machine delivers edges late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What makes a token, in nanoseconds; `flicker` in spells a second; a spell wider than `band` is an overlap.
 
-    `narrow` is the other end of the learned band: it changes no count, and is there for whoever looks for faults.
+    `narrow` is the other end of the learned band, used only for diagnosis.
     """
 
     min_break: int = 3 * MS
@@ -48,7 +48,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """One token: when its spell began, how long it was known to last, what is unusual about it."""
+    """One token: when its spell began, how long it lasted as far as known, and what is unusual about it."""
 
     start_ns: int
     width_ns: int
@@ -57,7 +57,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class Glitch:
-    """A dark spell that was too short for a token, once nothing can lengthen it any more."""
+    """A dark spell that was too short for a token and is over for certain."""
 
     start_ns: int
     width_ns: int
@@ -65,7 +65,7 @@ class Glitch:
 
 @dataclass(frozen=True, slots=True)
 class MissedEdge:
-    """Edges are missing: the beam is at a level that no edge has led to, or its backend reported a loss."""
+    """Edges are missing: the beam's level does not follow from its edges, or its backend reported a loss."""
 
     at_ns: int
     dark: bool
@@ -74,7 +74,7 @@ class MissedEdge:
 
 @dataclass(frozen=True, slots=True)
 class BeamChanged:
-    """The beam is now in another condition."""
+    """The beam's condition changed."""
 
     beam: Beam
 
@@ -84,7 +84,7 @@ Event: TypeAlias = Detection | Glitch | MissedEdge | BeamChanged
 
 @dataclass(slots=True)
 class _Spell:
-    """The latest dark spell. `end_ns` is None while it is dark; `decided` once it can make no token any more."""
+    """The latest dark spell. `end_ns` is None while it is dark; `decided` once it cannot become a token any more."""
 
     start_ns: int
     end_ns: int | None = None
@@ -143,19 +143,19 @@ class Counter:
         return self._glitches + (spell is not None and spell.closed and not spell.decided)
 
     def prove(self) -> list[Event]:
-        """Show the beam as clear: switching its emitter has proved that it works."""
+        """Show the beam as clear: switching its emitter proved that it works."""
         events: list[Event] = []
         if self.beam is Beam.UNPROVED:
             self._show(Beam.CLEAR, events)
         return events
 
     def learn(self, limits: Limits) -> None:
-        """Count by other limits from the next edge on; a spell that is running is judged by them too."""
+        """Apply other limits from the next edge on, and to a running spell."""
         self._limits = limits
 
     @property
     def dark(self) -> bool:
-        """The level that the edges so far lead to."""
+        """The level that follows from the edges so far."""
         return self._dark
 
     @property
@@ -164,7 +164,7 @@ class Counter:
         return self._last_ns
 
     def feed(self, edge: Edge) -> list[Event]:
-        """Take one edge and return what follows; edges of one slot come in the order in which they happened.
+        """Process one edge and return what follows; a slot's edges must come in order.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
         >>> [counter.feed(Edge(at * MS, dark)) for at, dark in ((10, True), (11, False), (30, True), (40, True))][-1]
@@ -197,8 +197,8 @@ class Counter:
     def advance(self, now_ns: int, reads_dark: Callable[[], bool] = lambda: True) -> list[Event]:
         """Return what follows from time alone.
 
-        Before a spell becomes a jam, `reads_dark` returns whether the beam is dark for certain. Where it is not, the
-        edge that ends the spell may be on its way, for `LATE_EDGE` from the first such answer.
+        Before a spell becomes a jam, `reads_dark` returns whether the beam is dark for certain. If it is not, the
+        edge that ends the spell may still be on its way, for `LATE_EDGE` from the first such answer.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
         >>> counter.feed(Edge(0, dark=True))
@@ -218,7 +218,7 @@ class Counter:
         return events
 
     def deadline(self) -> int | None:
-        """Return when `advance` will next return something, if no edge comes before.
+        """Return when `advance` will next return something if no edge comes.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0)
         >>> counter.deadline() is None
@@ -240,7 +240,7 @@ class Counter:
         return min(due, default=None)
 
     def certain(self) -> Detection | None:
-        """Return the token that the latest spell will be if its beam now stays clear, once it must become one.
+        """Return the token that the latest spell gives if its beam now stays clear, once it is certain to give one.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0)
         >>> _ = counter.feed(Edge(10 * MS, dark=True)), counter.feed(Edge(20 * MS, dark=False))
@@ -256,9 +256,9 @@ class Counter:
         )
 
     def resync(self, at_ns: int, dark: bool) -> list[Event]:
-        """Take a level that was read, and that no edge has led to: a missed edge, and never a token of its own.
+        """Process a level that does not follow from the edges: a missed edge, and never a token of its own.
 
-        A level that was read before the latest edge is no news: that edge was on its way.
+        A level that was read before the latest edge changes nothing: that edge was on its way.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
         >>> counter.resync(10 * MS, dark=True)
@@ -287,7 +287,7 @@ class Counter:
         return events
 
     def lose(self, at_ns: int, number: int) -> list[Event]:
-        """Take it that exactly so many edges were lost before the next one, whose level is then no news of a loss.
+        """Note that exactly `number` edges were lost before the next one, whose level then shows no further loss.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
         >>> _ = counter.feed(Edge(10 * MS, dark=True))
@@ -345,7 +345,7 @@ class Counter:
         spell.end_ns = at_ns
 
     def _run(self, now_ns: int, patience: int, events: list[Event]) -> None:
-        """Bring the spell and the beam to `now_ns`."""
+        """Bring the spell and the beam's condition up to `now_ns`."""
         spell = self._spell
         if spell is not None:
             if spell.end_ns is None:
@@ -381,7 +381,7 @@ class Counter:
             self._show(Beam.CLEAR, events)
 
     def _settle(self, events: list[Event]) -> None:
-        """Give up the spell for a later one: from here on nothing can lengthen it."""
+        """End the spell: from here on nothing can lengthen it."""
         spell = self._spell
         if spell is not None and not spell.decided and spell.end_ns is not None:
             self._glitches += 1
@@ -406,7 +406,7 @@ WIDTH_NS = 12 * MS
 
 
 def simulate(limits: Limits, now_ns: int) -> Detection:
-    """Return the token that a counter makes of one clean spell that is just over.
+    """Return the token that a counter makes of one clean spell that has just ended.
 
     >>> simulate(Limits(), now_ns=100 * MS)
     Detection(start_ns=88000000, width_ns=12000000, flags=frozenset())

@@ -1,6 +1,6 @@
-"""Finds out what is wrong with a beam from what its edges looked like: codes with facts, never words.
+"""Diagnoses a beam from its edges: findings are codes with facts, never words.
 
-Pure: no clock, no IO. Times are integer nanoseconds of one monotonic clock. It changes nothing in what is counted.
+Pure. Times are integer nanoseconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from templo.contract import Beam, Flag, God
 
 REMEMBERED = 64
 TOGETHER_NS = 100 * MS
-"""Beams that go dark within this of each other have one cause: what feeds them both."""
+"""Beams that go dark within this time of each other have one cause: their common supply."""
 
 RECENT_NS = 600 * SECOND
-"""For how long a flicker that is over is still reported."""
+"""How long a past flicker is still reported."""
 
 _FEW = 4
 _ENOUGH = 8
 _TWICE = 1.7
-"""A spell so many times as wide as the middle one was two tokens, where no band was learned."""
+"""If no band was learned, a spell this many times as wide as the median was two tokens."""
 
 Facts: TypeAlias = Mapping[str, int | float]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or that nothing has proved right yet, with what was seen of it."""
+    """One thing that is wrong, or that nothing has proved right yet, with the facts."""
 
     code: str
     facts: Facts = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as a reply carries it."""
+        """Return it in the form of a reply."""
         return {"code": self.code, **self.facts}
 
 
@@ -46,7 +46,7 @@ DEAF = Finding("deaf", {"unheard": 1})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a receiver answered its emitter: dark while it was lit, dark while it was not, and whether edges came."""
+    """A receiver's response to its emitter: whether it read dark with it on, with it off, and whether edges came."""
 
     lit_dark: bool
     unlit_dark: bool
@@ -54,10 +54,10 @@ class Answer:
 
 
 class Observed:
-    """What was seen of one beam since the daemon started."""
+    """Observations of one beam since the daemon started."""
 
     def __init__(self, dark: bool, since_ns: int) -> None:
-        """Begin with the level at the start."""
+        """Start with the level that was read first."""
         self.edges = 0
         self.tokens = 0
         self.jams = 0
@@ -88,7 +88,7 @@ class Observed:
         return min((at_ns for at_ns in due if at_ns > now_ns), default=None)
 
     def chatters_at(self, now_ns: int) -> bool:
-        """Return whether the beam goes dark too often for tokens now, whatever the counter makes of it."""
+        """Return whether the beam now goes dark too often for tokens."""
         return self.chatter_ns is not None and now_ns - self.chatter_ns < SECOND
 
     @property
@@ -97,7 +97,7 @@ class Observed:
         return self.unheard > 0 and self._since_heard == 0
 
     def edge(self, at_ns: int, dark: bool, limits: Limits) -> None:
-        """Take an edge."""
+        """Process an edge."""
         if self.deaf:
             self.healed_ns = at_ns
         self.edges += 1
@@ -121,14 +121,14 @@ class Observed:
         self._edge_ns, self._dark = at_ns, dark
 
     def level(self, at_ns: int, dark: bool) -> None:
-        """Take a level that was read, and that no edge had led to."""
+        """Process a level that does not follow from the edges."""
         self.unheard += 1
         self._since_heard = 0
         self._edge_ns, self._dark = at_ns, dark
         self.dark_since_ns = at_ns if dark else None
 
     def event(self, event: Event, now_ns: int) -> None:
-        """Take what the counter made of the edges."""
+        """Process an event of the counter."""
         match event:
             case Detection(_, width_ns, flags):
                 self.tokens += 1
@@ -147,7 +147,7 @@ class Observed:
                     self.chatter_ns = now_ns
 
     def to_dict(self) -> dict[str, object]:
-        """Return what was counted, and the widths, for a person who looks."""
+        """Return the counts and widths, for a person."""
         widths = sorted(self.widths)
         return {
             "edges": self.edges,
@@ -174,10 +174,10 @@ def diagnose(
     now_ns: int,
     answers: Mapping[God, Answer] | None = None,
 ) -> dict[God, tuple[Finding, ...]]:
-    """Return what is wrong with each beam, the most urgent first; nothing for a beam that is well.
+    """Return what is wrong with each beam, the most urgent first.
 
-    What a switched emitter proved (`answers`, of the beams where nothing has moved since) stands in place of what
-    could only be guessed from a level.
+    What a switched emitter proved (`answers`, for beams where nothing has changed since) replaces what could only be
+    guessed from a level.
     """
     together = _together(observed, beams, now_ns)
     found = {}
@@ -198,9 +198,9 @@ def selftest(
     now_ns: int,
     ailment: Finding | None = None,
 ) -> dict[God, dict[str, object]]:
-    """Return what each beam reads, what was seen of it and what is wrong, as a reply carries it.
+    """Return what each beam reads, what was seen of it and what is wrong, in the form of a reply.
 
-    An `ailment` of the board that counts, or of its cable, comes before everything.
+    A fault of the board that counts, or of its cable (`ailment`), comes before everything.
     """
     found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns, answers)
     before = () if ailment is None else (ailment,)
@@ -220,9 +220,9 @@ _GUESSED = ("dark", "blocked", "both_dark", "reversed", "unproved", "deaf")
 
 
 def proof(answer: Answer) -> Finding | None:
-    """Return what a switched emitter proves to be wrong with its receiver, if anything.
+    """Return what is wrong with a receiver according to its switched emitter, if anything.
 
-    Switched off it must read dark, switched on clear, and an edge must come of both changes.
+    The beam must read dark with it off, clear with it on, and give an edge at both changes.
     """
     match answer:
         case Answer(False, True, True):
@@ -237,7 +237,7 @@ def proof(answer: Answer) -> Finding | None:
 
 
 def _together(observed: Mapping[God, Observed], beams: Mapping[God, Beam], now_ns: int) -> str | None:
-    """Return what both beams have at once, which no token and no single plug could do."""
+    """Return what is wrong with both beams at once, which no token and no single plug could cause."""
     if all(beams[god] is Beam.FLICKER or observed[god].chatters_at(now_ns) for god in God):
         return "weak_supply"
     since = [each.dark_since_ns for each in observed.values()]

@@ -1,6 +1,6 @@
-"""Requested drops whose tokens are not all recorded yet: who is to be answered, and until when.
+"""Requested drops whose tokens are not all recorded yet: who waits for the reply, and until when.
 
-No clock and no IO: times come in as integer nanoseconds of one monotonic clock.
+Times are integer nanoseconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from controller.core.messages import DropRequest
 from templo.contract import God
 
 PATIENCE_NS = 5 * SECOND
-"""How long after its last edge a dropped token may take to be recorded."""
+"""How long a dropped token may take to be recorded after its last edge."""
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """A drop with the number of its tokens that are still to be recorded."""
+    """A drop with the number of its tokens that are not recorded yet."""
 
     drop: DropRequest
     left: int
@@ -27,7 +27,7 @@ class _Waiting:
 
 
 class Drops:
-    """The drops that wait, in their order for each slot, those through a beam apart from those `by_hand`."""
+    """The waiting drops, in order for each slot; those through a beam are separate from those `by_hand`."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -36,11 +36,11 @@ class Drops:
         }
 
     def wait(self, drop: DropRequest, by_hand: bool, through_ns: int) -> None:
-        """Let a drop wait for its tokens, the last of which is through its beam at `through_ns`."""
+        """Let a drop wait for its tokens, the last of which has passed its beam at `through_ns`."""
         self._waiting[drop.god, by_hand].append(_Waiting(drop, drop.times, through_ns + PATIENCE_NS))
 
     def recorded(self, god: God, by_hand: bool, seq: int) -> None:
-        """Take a token that is recorded for good, and answer the drop whose last it was."""
+        """Count a recorded token, and answer the drop whose last token it was."""
         waiting = self._waiting[god, by_hand]
         if waiting:
             waiting[0].left -= 1
@@ -49,11 +49,11 @@ class Drops:
                 drop.respond({"god": drop.god, "recorded": drop.times, "seq": seq})
 
     def deadline(self) -> int | None:
-        """Return when the next drop is to be given up, if one waits."""
+        """Return when to give up on the next waiting drop, if there is one."""
         return min((waiting[0].until_ns for waiting in self._waiting.values() if waiting), default=None)
 
     def forget(self, now_ns: int | None) -> None:
-        """Give up on drops that never came through: into a jammed slot, or with a ledger that fails. None: on all."""
+        """Give up on drops whose tokens did not arrive in time, for example in a jammed slot; with None on all."""
         for waiting in self._waiting.values():
             while waiting and (now_ns is None or now_ns >= waiting[0].until_ns):
                 given_up = waiting.popleft()

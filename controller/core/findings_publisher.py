@@ -1,6 +1,6 @@
-"""When findings about the beams are published: at once where one is new, seldom where only its facts are.
+"""Publishes findings about the beams: at once when one is new, seldom when only its facts have changed.
 
-It diagnoses nothing. Times are integer nanoseconds of one monotonic clock.
+Times are integer nanoseconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from templo import contract
 from templo.contract import God
 
 LOOK_NS = SECOND // 4
-"""How often what is wrong is worked out, at the most: tokens may fall fifty times a second."""
+"""The shortest interval between diagnoses: tokens may fall fifty times a second."""
 
 FACTS_NS = 5 * SECOND
-"""How often facts are published that changed without a new finding."""
+"""The interval at which changed facts are published if there is no new finding."""
 
 _TIMED = frozenset({"for_s", "ago_s"})
-"""Facts that grow by themselves: whoever reads a message adds the time since its `at`."""
+"""Facts that grow with time: the reader of a message adds the time since its `at`."""
 
 _Gist: TypeAlias = tuple[object, ...]
 
@@ -40,7 +40,7 @@ class FindingsPublisher:
         self._due_ns: int | None = None
 
     def connected(self) -> None:
-        """Publish again: a broker may have forgotten what it retained."""
+        """Publish everything again: the broker may have lost what it retained."""
         self._up = True
         self._published = self._seen = None
         self._look_ns = 0
@@ -52,9 +52,9 @@ class FindingsPublisher:
     def publish_if_changed(
         self, seen: object, findings: Callable[[], contract.Findings], observed: Iterable[Observed], now_ns: int
     ) -> None:
-        """Publish what is wrong now, where that is news and not too soon.
+        """Publish what is wrong now, if it has changed and the last message is old enough.
 
-        `seen` is everything that findings follow from, except the time: while it is the same nothing is worked out.
+        `seen` is everything that findings depend on except the time: while it is the same there is no new diagnosis.
         """
         if not self._up or (seen == self._seen and (self._due_ns is None or now_ns < self._due_ns)):
             return
@@ -83,12 +83,12 @@ class FindingsPublisher:
 
 
 def _codes(of: contract.Findings) -> _Gist:
-    """Return what is always news."""
+    """Return what is published as soon as it changes."""
     codes = (tuple(each.code for each in of.beams[god]) for god in God)
     return (of.session, of.emitters, tuple(sorted(of.limits.items())), *codes)
 
 
 def _facts(of: contract.Findings) -> _Gist:
-    """Return what is news after a while."""
+    """Return what is published some time after it changes."""
     every = (tuple(each.facts.items()) for god in God for each in of.beams[god])
     return tuple(tuple(fact for fact in facts if fact[0] not in _TIMED) for facts in every)

@@ -1,4 +1,4 @@
-"""The limits that follow from the widths of known tokens, measured in each slot."""
+"""Derives the limits of a slot from the widths of known tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from templo.contract import God
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The narrowest and the widest of the tokens that were dropped to be measured, in nanoseconds."""
+    """The narrowest and the widest of the measured tokens, in nanoseconds."""
 
     low_ns: int
     high_ns: int
@@ -24,7 +24,7 @@ def measured(widths: Sequence[int]) -> Measured:
 
 
 def limits(settings: Limits, chosen: frozenset[str], learned: Mapping[God, Measured]) -> Limits:
-    """Return the limits by which a temple counts: the settings', and what was learned where nobody set a value.
+    """Return a temple's limits: those of the settings, and learned ones for what nobody set.
 
     Both slots share them, so they fit the narrowest and the widest token of either. A token is known by three tenths
     of the narrowest, from 1 to 5 ms; the band is six tenths of the narrowest to one and a half times the widest, as

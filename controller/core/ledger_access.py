@@ -1,4 +1,4 @@
-"""The ledger as the pipeline uses it: opened again after a failure, read from a copy while it cannot be written."""
+"""The pipeline's access to the ledger: reopens it after a failure, and reads a copy while it cannot be written."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from templo import contract
 from templo.contract import Trouble
 
 RETRY_NS = SECOND // 2
-"""How soon a ledger that failed is tried again."""
+"""How soon to retry a ledger that failed."""
 
 log = logging.getLogger(__name__)
 
 
 class LedgerAccess:
-    """The ledger while the disk takes it, and what can be read of it while the disk does not."""
+    """The ledger, or a copy of what can be read while its disk refuses writes."""
 
     def __init__(self, open_ledger: Callable[[], Ledger], read_copy: Callable[[], Ledger] | None = None) -> None:
-        """Try to open the ledger, which may fail: `trouble` then says how.
+        """Try to open the ledger; if that fails, `trouble` says how.
 
         `read_copy` reads a ledger whose disk cannot be written. Both raise `LedgerTrouble` or `LedgerError`.
         """
@@ -34,7 +34,7 @@ class LedgerAccess:
         self._source: str | None = None
         self.trouble: Trouble | None = None
         self.retry_ns: int | None = None
-        """When the ledger is to be tried again, if it failed."""
+        """When to retry the ledger, if it failed."""
         with self.attempt(0):
             self.ledger = open_ledger()
 
@@ -52,7 +52,7 @@ class LedgerAccess:
 
     @property
     def notices(self) -> tuple[contract.Notice, ...]:
-        """What happened to the ledger, as it was read last, and that no person has dismissed."""
+        """The notices that nobody has dismissed, as they were read last."""
         if (readable := self.readable) is not None:
             self._notices = readable.notices
         return self._notices
@@ -65,14 +65,14 @@ class LedgerAccess:
 
     @contextmanager
     def attempt(self, now_ns: int) -> Iterator[None]:
-        """Run a block that uses the ledger; where the disk refuses, end the block and take note of the trouble."""
+        """Run a block that uses the ledger; if the disk refuses, end the block and note the trouble."""
         try:
             yield
         except (LedgerTrouble, LedgerError) as error:
             self._fail(error, now_ns)
 
     def works(self) -> None:
-        """Take note that the ledger was just written."""
+        """Note that the ledger was just written."""
         if self.retry_ns is not None:
             log.warning("the ledger can be written again")
             self.retry_ns = self.trouble = None

@@ -1,7 +1,4 @@
-"""Compares the beams' levels with their edges: where they differ, an edge was lost on its way, or never sent.
-
-Pure: no clock, no IO.
-"""
+"""Compares the beams' levels with their edges: if they differ, an edge was lost or never sent."""
 
 from __future__ import annotations
 
@@ -13,17 +10,17 @@ WATCH_S = 2.0
 
 
 class LevelWatch:
-    """Compares a beam's level with what its edges lead to.
+    """Compares a beam's level with the one that follows from its edges.
 
-    An edge may be on its way: only a level that differs twice, with no edge between, counts.
+    An edge may be on its way, so only a level that differs twice, with no edge in between, counts.
     """
 
     def __init__(self) -> None:
-        """Begin with no difference seen."""
+        """Start with no difference seen."""
         self._doubts: dict[God, int] = {}
 
     def differs(self, god: God, dark: bool, counter: Counter) -> bool:
-        """Take a level that was just read; return whether no edge on its way can explain it."""
+        """Process a level that was just read; return whether no late edge can explain it."""
         last_ns = counter.last_ns
         if dark == counter.dark:
             self._doubts.pop(god, None)

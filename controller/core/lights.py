@@ -1,7 +1,7 @@
-"""What colour the lamp behind each shrine's door has at a moment: computed from what happened and from the time.
+"""Computes the colour of the lamp behind each shrine's door from recent events and the time.
 
 Pure. Times are integer nanoseconds of one monotonic clock. A colour is red, green and blue from 0 to 1; lamps of one
-colour show its brightest component, so what each pattern means shows in its rhythm too.
+colour show its brightest component, so each pattern can also be recognised by its rhythm.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GLOW_NS = 900 * MS
 """How long a token's glow takes to fade."""
 
 BLINK_NS = 2 * SECOND
-"""The period of the two short blinks that mark a slot which counts nothing, and of the three of any other trouble."""
+"""The period of the two short blinks for a slot that does not count, and of the three for any other trouble."""
 
 STEADY = 0.4
 """How bright lamps that shine at rest are, so that a token still outshines them."""
@@ -36,7 +36,7 @@ WHITE: Colour = (1.0, 0.9, 0.7)
 GLOWS: Mapping[God, Colour] = {God.HUITZILOPOCHTLI: (1.0, 0.3, 0.05), God.TLALOC: (0.1, 0.5, 1.0)}
 
 AT_FIRST = Light(on=True, brightness=255, colour=(255, 150, 60), effect=LightEffect.SIGNALS)
-"""How lamps are set until somebody changes them."""
+"""The lamps' settings until somebody changes them."""
 
 NOTE_NS = 160 * MS
 """How long each note sounds."""
@@ -50,7 +50,7 @@ _ALARM = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Shrine:
-    """What one lamp shows: when the latest token was recorded, whether its slot counts nothing, and its findings."""
+    """What one lamp shows: the time of the latest token, whether its slot fails to count, and its findings."""
 
     token_ns: int | None = None
     stopped: bool = False
@@ -65,7 +65,7 @@ class Scene:
     signals: tuple[str, ...] = ()
     left: int | None = None
     trouble: bool = False
-    """Whether something else than a beam keeps the temple from its work."""
+    """Whether the temple has a trouble other than its beams."""
     light: Light = AT_FIRST
 
 
@@ -108,7 +108,7 @@ def _countdown(god: God, now_ns: int, scene: Scene) -> float:
 
 
 def _by_turns(god: God, now_ns: int, scene: Scene) -> float:
-    """Shine for a second, while the other shrine is dark, and be dark for a second."""
+    """Light the two shrines in turn, a second each."""
     is_first = now_ns % (2 * SECOND) < SECOND
     return 0.4 if is_first is (god is God.HUITZILOPOCHTLI) else 0.0
 
@@ -123,9 +123,9 @@ SIGNALS: Mapping[str, Signal] = {
 
 
 def colour(god: God, shrine: Shrine, scene: Scene, now_ns: int) -> Colour:
-    """Return a lamp's colour: a token's fading glow, over what is wrong, over the signals, over its light at rest.
+    """Return a lamp's colour: a token's fading glow first, then what is wrong, the signals, and its light at rest.
 
-    The fade is quadratic, because eyes see a linear one as bright for long and then suddenly dark.
+    The fade is quadratic, because a linear one looks bright for a long time and then suddenly dark.
 
     >>> token = Shrine(token_ns=0)
     >>> [max(colour(God.TLALOC, token, Scene(), ms * MS)) for ms in (0, 450, 900)]

@@ -1,4 +1,4 @@
-"""What reaches the pipeline's queue: edges, levels, tokens of boards, broker events, and requests with a callback."""
+"""The messages on the pipeline's queue: edges, levels, boards' tokens, broker events, requests with a callback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EdgesLost(NamedTuple):
 
 
 class LevelRead(NamedTuple):
-    """A level that was read, and that the edges so far do not lead to."""
+    """A level that was read and does not follow from the edges so far."""
 
     god: God
     at_ns: int
@@ -49,7 +49,7 @@ class BoardHello(NamedTuple):
 
 
 class BoardToken(NamedTuple):
-    """A token that a board counted, with its place in the board's own count; `fell_ns` says how fresh it is."""
+    """A token that a board counted, with its position in the board's own count; `fell_ns` is when it fell."""
 
     god: God
     counted: Detection
@@ -59,7 +59,7 @@ class BoardToken(NamedTuple):
 
 
 class BoardStatus(NamedTuple):
-    """The state of a slot, by the board that counts it."""
+    """The state of a slot, reported by the board that counts it."""
 
     god: God
     beam: Beam
@@ -106,7 +106,7 @@ class SelftestRequest(NamedTuple):
 
 
 class CalibrationRequest(NamedTuple):
-    """A request to measure a number of known tokens in one slot, or the yes or no (`keep`) to what they proposed."""
+    """A request to measure known tokens in one slot, or to accept or reject (`keep`) the proposal."""
 
     god: God
     number: int | None
@@ -120,7 +120,7 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrokerConnected:
-    """The broker accepted the connection: whatever was sent before is to be sent again."""
+    """The broker accepted the connection: everything unacknowledged must be sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +130,23 @@ class BrokerDisconnected:
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
-    """A message that keeps to the contract."""
+    """A valid message."""
 
     message: contract.Ack | contract.Command | contract.Status
 
 
 @dataclass(frozen=True, slots=True)
 class StatusGarbled:
-    """Something that is no status is retained in the place of this temple's status."""
+    """Something that is no status is retained under this temple's status topic."""
 
 
 LinkEvent: TypeAlias = BrokerConnected | BrokerDisconnected | MessageReceived | StatusGarbled
 
 
 class BoardCursor(NamedTuple):
-    """Up to where a board's tokens are known: the number of the last, and how many of them were Huitzilopochtli's.
+    """The position up to which a board's tokens are known: the last number, and how many were Huitzilopochtli's.
 
-    `huitzilopochtli` is None where a board was never met before.
+    `huitzilopochtli` is None if a board was never met before.
     """
 
     seq: int

@@ -1,6 +1,6 @@
-"""Whether another temple uses this one's name at the broker, and which of two with one ledger begins a new source.
+"""Detects another temple with this one's name at the broker, and decides which of two clones begins a new source.
 
-Pure: no clock, no IO. Times are integer nanoseconds of one monotonic clock.
+Pure. Times are integer nanoseconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from controller.core.counting import SECOND
 from templo import contract
 
 PROOFS = 4
-"""How many statuses of another session must have taken the place of this one's before it is believed to be alive."""
+"""How many statuses of another session must replace this one's before it counts as alive."""
 
 WITHIN_NS = 120 * SECOND
-"""Within what time."""
+"""The time within which they must come."""
 
 SILENT_NS = 300 * SECOND
-"""How long another temple that is known may be silent; longer than one that gives way stays away."""
+"""How long a known other temple may be silent; longer than one that gives way stays away."""
 
 ANSWERS = 6
-"""How often within that time this temple publishes its status again because another's took its place."""
+"""How often within that time this temple replaces another's status by its own."""
 
 PROBE_NS = 45 * SECOND
 """How often, while the name is taken, it is looked whether the other one has fallen silent, and asked once more.
@@ -29,11 +29,11 @@ Each temple's regular statuses come sooner than that, and are answered as well.
 """
 
 _TAKEOVER_NS = 3 * SECOND
-"""A will that arrives so soon after a connection was made may be of a temple that this very connection threw out."""
+"""A will that arrives this soon after a connect may belong to a temple that this very connection replaced."""
 
 
 class NameWatch:
-    """Watches what is retained under this temple's own `status`.
+    """Watches the retained message under this temple's own `status`.
 
     Laws:
     - A status of another session proves nothing until this session's own has been there: before that it is of an
@@ -48,7 +48,7 @@ class NameWatch:
     """
 
     def __init__(self, session: str) -> None:
-        """Begin without having seen anything."""
+        """Start without having seen anything."""
         self._session = session
         self._seen_own = False
         self._in_place = False
@@ -66,20 +66,20 @@ class NameWatch:
 
     @property
     def gives_way(self) -> bool:
-        """Whether this temple is the one of the two that lets the other have the broker."""
+        """Whether this temple is the one of the two that leaves the broker to the other."""
         return self._other is not None and self._session > self._other.session
 
     def must_renew(self, source: str | None) -> bool:
-        """Return whether the other one uses this ledger's source and this temple has to begin a new one."""
+        """Return whether another temple uses this ledger's source and this one must begin a new one."""
         return self.gives_way and self._other is not None and source is not None and self._other.source == source
 
     def connected(self, now_ns: int) -> None:
-        """Begin again with a broker: what it retains may have been written while this temple was away."""
+        """Start again after a connect: what the broker retains may have been written while this temple was away."""
         self._connected_ns = now_ns
         self._in_place = self._seen_own
 
     def take(self, status: contract.Status, now_ns: int) -> bool:
-        """Take a status that is retained under this temple's name; return whether to publish the own one again."""
+        """Process a status retained under this temple's name; return whether to publish our own again."""
         if status.session == self._session:
             return self._take_own(status)
         gone = status.state is contract.State.STOPPED or (

@@ -1,7 +1,7 @@
-"""Tokens that may not be published yet: held in order until the ledger holds each one in its final form.
+"""Tokens that may not be published yet: kept in order until the ledger has each one in its final form.
 
-A token that is certain but whose dark spell has not ended is a draft. It is recorded at once, and held back together
-with everything that fell after it until it is counted.
+A token that is certain but not yet counted is a draft. It is recorded at once, and it and every later token are held
+back until it is counted.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from templo.contract import Flag, God, Token
 
 @dataclass(slots=True, eq=False)
 class PendingToken:
-    """A token that was accepted; `recorded` once the ledger holds it as it is now."""
+    """An accepted token; `recorded` once the ledger holds it in its present form."""
 
     token: UnnumberedToken
     fell_ns: int
     wished: bool = False
-    """Whether it was counted from edges that no beam gave."""
+    """Whether it was dropped by hand, without a beam."""
     place: tuple[str, BoardCursor] | None = None
-    """Where a board that counts by itself has it."""
+    """Its position in the count of a board that counts by itself."""
     recorded: Token | None = None
 
 
@@ -38,11 +38,11 @@ class Outbox:
         self._drafts: dict[God, PendingToken] = {}
 
     def add(self, pending: PendingToken) -> None:
-        """Hold back a token that was counted."""
+        """Add a token that was counted."""
         self._pending.append(pending)
 
     def draft(self, god: God, pending: PendingToken) -> None:
-        """Hold back a token that is certain, and may still become wider."""
+        """Add a token that is certain, but may still become wider."""
         self._drafts[god] = pending
         self._pending.append(pending)
 
@@ -51,7 +51,7 @@ class Outbox:
         return god in self._drafts
 
     def settle(self, god: God, counted: Detection, flags: frozenset[Flag]) -> bool:
-        """Take what the slot's draft was counted as, its time stays; False where it has none."""
+        """Replace the slot's draft by what it was counted as, keeping its time; return False if there is no draft."""
         if (draft := self._drafts.pop(god, None)) is None:
             return False
         draft.fell_ns = counted.start_ns + counted.width_ns
@@ -61,22 +61,22 @@ class Outbox:
         return True
 
     def settle_all(self) -> None:
-        """Let every draft stay as it is."""
+        """Make every draft final as it is."""
         self._drafts.clear()
 
     def renumber(self) -> None:
-        """Record all of them again, as the ledger has begun a new source and numbers them again."""
+        """Mark all for recording again, because the ledger has begun a new source and numbers them again."""
         for pending in self._pending:
             pending.recorded = None
 
     def unrecorded(self) -> int:
-        """Return how many the ledger does not hold as they are now."""
+        """Return how many are not recorded in their present form."""
         return sum(pending.recorded is None for pending in self._pending)
 
     def record(self, ledger: Ledger) -> dict[str, BoardCursor]:
-        """Make all of them durable as they are now, in one commit; return the boards' marks that this covers.
+        """Record all of them in their present form, in one commit; return the boards' positions that this covers.
 
-        Raises what the ledger raises; they are then as they were.
+        Raises what the ledger raises; the outbox is then unchanged.
         """
         boards = {each.place[0]: each.place[1] for each in self._pending if each.place is not None}
         marks = {board: (mark.seq, mark.huitzilopochtli or 0) for board, mark in boards.items()}
@@ -86,7 +86,7 @@ class Outbox:
         return boards
 
     def release(self) -> Iterator[tuple[PendingToken, Token]]:
-        """Yield, in order, what is recorded for good."""
+        """Yield, in order, the tokens that are recorded in their final form."""
         drafts = self._drafts.values()
         while self._pending and self._pending[0] not in drafts and (token := self._pending[0].recorded) is not None:
             yield self._pending.popleft(), token

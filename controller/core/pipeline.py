@@ -61,7 +61,7 @@ from templo.contract import Flag, God, State
 from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
 
 STANDSTILL_NS = SECOND // 20
-"""A wait that lasted so much longer than it should: the process was frozen, and the thread of its beams with it."""
+"""If a wait takes this much longer than it should, the process was frozen, and the thread of its beams with it."""
 
 _BATCH = 256
 _STRAGGLERS_S = 1.0
@@ -88,7 +88,7 @@ class Pipeline:
         items: queue.SimpleQueue[PipelineMessage],
         lights: Lights | None = None,
     ) -> None:
-        """Take over what the composition root opened; `items` is where the source of `slots` puts its messages."""
+        """Start with what the composition root opened; `items` is the queue of the source of `slots`."""
         self.queue = items
         self._identity = identity
         self._slots = slots
@@ -121,17 +121,17 @@ class Pipeline:
 
     @property
     def counters(self) -> Mapping[God, Counter]:
-        """What counts each slot."""
+        """The counter of each slot."""
         return self._slots.counters
 
     def gone(self, state: State) -> contract.Status:
-        """Return the status of this temple when it no longer runs."""
+        """Return the status for when this temple no longer runs."""
         return self._identity.gone(state, self.source, notices=self._access.notices)
 
     # -- the thread --
 
     def run(self, beat: Beat = no_heartbeat) -> None:
-        """Work until `Stop` comes, then record what fell and close the ledger."""
+        """Process messages until `Stop` comes, then record what fell and close the ledger."""
         self._settle()
         while True:
             beat(DISK_S)
@@ -164,9 +164,9 @@ class Pipeline:
         return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
 
     def _next(self) -> list[PipelineMessage]:
-        """Wait for messages, until something is due; after a standstill, for those of what fell meanwhile.
+        """Wait for messages until something is due; after a standstill, also for late edges.
 
-        Else a spell that was over long ago would be called a jam, only because its end arrives a moment later.
+        Otherwise a spell that ended long ago would become a jam only because its last edge arrives a moment later.
         """
         patience = self.patience()
         # An idle temple lives too: it beats, at the latest when this is over.
@@ -219,10 +219,10 @@ class Pipeline:
                 self._requests.take(request)
 
     def _settle(self, drained_ns: int | None = None) -> None:
-        """Run what follows from the messages and from the time: count, record, then publish.
+        """Run everything that is due: count, record, then publish.
 
-        If it is given, the counters advance to `drained_ns`, when the queue was last emptied: an edge that came since
-        may end a spell that would otherwise become a jam.
+        If `drained_ns`, the time when the queue was last emptied, is given, the counters advance only to it: an edge
+        that came since may end a spell that would otherwise become a jam.
         """
         now_ns = self._clock.monotonic_ns()
         self._handle(self._slots.advance(now_ns if drained_ns is None else drained_ns))
@@ -237,7 +237,7 @@ class Pipeline:
         self._drops.forget(now_ns)
 
     def _close(self) -> None:
-        """Count what has just fallen, record it, and close."""
+        """Count and record what has just fallen, and close."""
         now_ns = self._clock.monotonic_ns()
         self._handle(self._slots.advance(now_ns + self._slots.limits.min_clear + JAM_PATIENCE, closing=True))
         self._outbox.settle_all()  # the end of a beam that is dark again will not come any more
@@ -251,7 +251,7 @@ class Pipeline:
     # -- from an edge to a pending token --
 
     def _handle(self, found: Found) -> None:
-        """Handle what the counters made of edges and of the time."""
+        """Handle the counters' events."""
         for god, events in found:
             for event in events:
                 self._slots.note(god, event, self._clock.monotonic_ns())
@@ -289,7 +289,7 @@ class Pipeline:
     def _pending(
         self, god: God, counted: Detection, flags: frozenset[Flag], token: str | None = None, wished: bool = False
     ) -> PendingToken:
-        """Return a token that fell now, or a while ago, with an id of its own."""
+        """Return a pending token for a detection, with an id of its own."""
         at = self._clock.utc() - timedelta(microseconds=(self._clock.monotonic_ns() - counted.start_ns) // 1000)
         fallen = UnnumberedToken(token or self._new_id(), god, at, counted.width_ns, counted.flags | flags)
         return PendingToken(fallen, counted.start_ns + counted.width_ns, wished)
@@ -309,7 +309,7 @@ class Pipeline:
     # -- from a pending token to the ledger --
 
     def _record(self, now_ns: int) -> None:
-        """Make pending tokens durable as they are now, in one commit, or keep them and try again soon."""
+        """Record the pending tokens in one commit; if that fails, keep them and try again soon."""
         unrecorded, retry_ns = self._outbox.unrecorded(), self._access.retry_ns
         if now_ns < retry_ns if retry_ns is not None else not unrecorded:
             return
@@ -324,14 +324,14 @@ class Pipeline:
             self._access.works()
 
     def _release(self) -> None:
-        """Let everything be published, in order, that is recorded for good."""
+        """Release for publishing, in order, what is recorded in its final form."""
         for pending, token in self._outbox.release():
             self._publisher.recorded(token, pending.fell_ns)
             self._lights.token_recorded(token.god)
             self._drops.recorded(token.god, pending.wished, token.seq)
 
     def _follow(self, ledger: Ledger) -> None:
-        """Publish from this ledger: it may be another than before, where that was damaged or could not be read."""
+        """Publish from this ledger, which replaces the former one if that was damaged or unreadable."""
         if ledger.source == self.source:
             return
         before, self.source = self.source, ledger.source
@@ -378,7 +378,7 @@ class Pipeline:
                     self._publisher.republish_status()
 
     def _take_ack(self, ack: contract.Ack) -> None:
-        """Note what the companion has stored, or begin a new source where it proves that the ledger was restored."""
+        """Note what the companion has stored, or begin a new source if it proves that the ledger was restored."""
         if ack.at is not None:
             self._requests.companion_ahead = ack.at - self._clock.utc()
         ledger, now_ns = self._access.readable, self._clock.monotonic_ns()
@@ -396,7 +396,7 @@ class Pipeline:
                 ledger.deliver(self._publisher.delivered)
 
     def _watch_name(self, now_ns: int) -> None:
-        """Begin a new source where another temple uses a copy of this ledger, and let one of the two give way."""
+        """Begin a new source if another temple uses a copy of this ledger, and let one of the two give way."""
         if self._name.advance(now_ns):
             self._publisher.republish_status()
         if self._name.gives_way != self._gave_way:
@@ -407,7 +407,7 @@ class Pipeline:
                 self._renew(self._access.ledger, CLONED, "another temple of this name uses a copy of the ledger")
 
     def _renew(self, ledger: Ledger, code: str, why: str) -> None:
-        """Begin a new source with what is not delivered: no token may stay under numbers that others have."""
+        """Begin a new source with what is not delivered, so that no token keeps a number that another one has."""
         before, source = ledger.source, self._new_id()
         waiting = ledger.last_seq - ledger.delivered
         ledger.renew(source, code, self._clock.utc())
@@ -425,6 +425,6 @@ class Pipeline:
         self._introduce()
 
     def _introduce(self) -> None:
-        """Meet the broker again under a new source: a copy of the former ledger may be using its client id."""
+        """Connect to the broker again under a new source: a copy of the former ledger may be using its client id."""
         assert self.source is not None
         self._link.introduce(client_id(self.source), self._identity.gone(State.LOST, self.source))

@@ -1,4 +1,4 @@
-"""What the core needs of the world: a source of edges or tokens, a ledger, a clock, and a link to publish through."""
+"""The ports of the core: a source of edges or tokens, a ledger, a clock, and a link to publish through."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class BeamsBusyError(BeamsError):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How a beam stood at a moment; `proved` if an edge has already come from it.
+    """A beam's level at a moment; `proved` if an edge has already come from it.
 
-    `answer` is what its receiver answered a switched emitter, where that was tried.
+    `answer` is its receiver's response to a switched emitter, if that was tried.
     """
 
     dark: bool
@@ -56,26 +56,26 @@ class Level:
 
 
 def answered(dark: bool, at_ns: int, answers: Mapping[God, Answer] | None, god: God) -> Level:
-    """Return how a beam stood, with what its receiver answered where the emitters were switched."""
+    """Return a beam's level, with its receiver's response if the emitters were switched."""
     answer = None if answers is None else answers[god]
     return Level(dark, at_ns, answer is not None and proof(answer) is None, answer)
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a backend can do. The program decides by this, and never by a backend's name or class."""
+    """What a backend can do. The program depends on this, never on a backend's name or class."""
 
     kind: Kind
-    """What the temple's status calls the device."""
+    """The kind of device in the temple's status."""
     timing: Timing
-    """Where its time stamps come from."""
+    """The source of its time stamps."""
     emitters: Emitters = Emitters.FIXED
     counts: bool = False
-    """Whether it gives tokens that it counted itself, and no edges."""
+    """Whether it gives tokens that it counted itself instead of edges."""
     lost_edges_known: bool = False
     """Whether it reports exactly how many edges were lost, with `EdgesLost`."""
     test_drops: bool = False
-    """Whether `drop` and `toggle` work: its beams break on demand."""
+    """Whether `drop` and `toggle` work, because its beams can be broken on demand."""
 
 
 class BackendContext(NamedTuple):
@@ -89,7 +89,7 @@ class BackendContext(NamedTuple):
     new_id: Callable[[], str]
     """Returns 32 random hexadecimal digits."""
     beat: Beat = no_heartbeat
-    """To be called by the backend's own thread, or by `alive` where it has none."""
+    """To be called by the backend's own thread, or by `alive` if it has none."""
 
 
 class Source(Protocol):
@@ -107,22 +107,22 @@ class Source(Protocol):
             raise ValueError(f"{settings.backend}, with nothing behind it")
 
     def open(self, put: Put) -> Mapping[God, Level]:
-        """Begin to put messages, and return how the beams stand; raises `BeamsError`."""
+        """Begin to put messages, and return the beams' levels; raises `BeamsError`."""
 
     def alive(self) -> bool:
-        """Return whether messages can still come; the daemon looks every two seconds."""
+        """Return whether messages can still come; the daemon checks every two seconds."""
 
     def close(self) -> None:
         """Put no more messages, and release what was opened. May be called twice, and before `open`."""
 
     def dark(self, god: God) -> bool | None:
-        """Read a beam's level now; None where a level cannot be compared with the edges."""
+        """Read a beam's level now; None if it cannot be compared with the edges."""
         return None
 
     def prove(self) -> Mapping[God, Answer] | None:
-        """Switch the emitters off and on, and return how each receiver answered; None where they cannot be switched.
+        """Switch the emitters off and on, and return each receiver's response; None if they cannot be switched.
 
-        No message comes of it, nor of a token that falls meanwhile: it is for a quiet moment.
+        Neither this nor a token that falls meanwhile gives a message, so call it in a quiet moment.
         """
         return None
 
@@ -131,24 +131,24 @@ class Source(Protocol):
         return
 
     def learn(self, limits: Limits) -> None:
-        """Count by other limits, where the device counts."""
+        """Apply other limits, if the device counts."""
         return
 
     def recorded(self, board: str, seq: int) -> None:
-        """Take note, from the pipeline's thread, that a board's tokens are durable up to a number."""
+        """Note, from the pipeline's thread, that a board's tokens are durable up to a number."""
         return
 
     def drop(self, god: God, times: int, spacing_ns: int) -> int:
-        """Drop tokens through a beam; return when the last will be through, in monotonic nanoseconds."""
+        """Drop tokens through a beam; return when the last will have passed, in monotonic nanoseconds."""
         raise BeamsError(f"{type(self).__name__} cannot drop {times} tokens for {god}: it has no test drops")
 
     def toggle(self, god: God) -> bool | None:
-        """Hold a beam dark, or release it, and return whether it is held now; None where only a hand can do it."""
+        """Hold a beam dark, or release it, and return whether it is held now; None if only a hand can do it."""
         return None
 
 
 class BeamSource(Source, Protocol):
-    """Gives edges: it puts `EdgeSeen`, those of one beam in order, and `EdgesLost` where it knows of losses."""
+    """Gives edges: it puts `EdgeSeen`, in order for each beam, and `EdgesLost` if it knows of losses."""
 
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
@@ -161,11 +161,11 @@ class TokenSource(Source, Protocol):
         """Let the board count by other limits."""
 
     def recorded(self, board: str, seq: int) -> None:
-        """Acknowledge tokens to the board, which sends again what is not acknowledged."""
+        """Acknowledge tokens to the board, which sends unacknowledged ones again."""
 
 
 class Lights:
-    """What a temple's lights are given to show; this one has none.
+    """What a temple's lights are notified of; this base class shows nothing.
 
     The methods are called from the pipeline's and the connection's threads: they return at once, and never raise.
     """
@@ -174,33 +174,33 @@ class Lights:
         """Show that a token is in the ledger."""
 
     def beam_changed(self, god: God, beam: Beam) -> None:
-        """Show how a beam is, until it changes again."""
+        """Show a beam's condition until it changes again."""
 
     def found(self, findings: contract.Findings) -> None:
         """Show that something is wrong with a beam, until other findings come."""
 
     def troubled(self, trouble: bool) -> None:
-        """Show whether something else than a beam keeps the temple from its work."""
+        """Show whether the temple has a trouble other than its beams."""
 
     def received(self, message: contract.Mood | contract.SetLight) -> None:
         """Show a game's signals, or change how the lamps are set."""
 
     def connected(self) -> None:
-        """Publish how the lamps are set: a broker may have forgotten it."""
+        """Publish the lamps' settings: the broker may have lost them."""
 
 
 class LedgerError(Exception):
     """A ledger that this release cannot use as it is; the message says what is found and what was expected."""
 
     trouble = Trouble.LEDGER_FAILING
-    """What a temple's status says of it."""
+    """The trouble in the temple's status."""
 
 
 class LedgerTrouble(Exception):
-    """The disk refuses for now; `trouble` says how. Nothing of the request has been recorded."""
+    """The disk refuses for now; `trouble` says how. Nothing of the request was recorded."""
 
     def __init__(self, trouble: Trouble, message: str) -> None:
-        """Hold what a temple's status shows of it."""
+        """Store the trouble for the temple's status."""
         super().__init__(message)
         self.trouble = trouble
 
@@ -217,13 +217,13 @@ class UnnumberedToken:
 
 
 class MessageSink(Protocol):
-    """Where messages go."""
+    """Publishes messages."""
 
     def publish(self, message: contract.Message) -> bool:
-        """Hand over a message, to be retained or not as it is declared; False if there is no connection."""
+        """Publish a message, retained if it is declared so; return False if there is no connection."""
 
     def congested(self) -> bool:
-        """Return whether the broker has yet to take something."""
+        """Return whether the broker has not acknowledged everything yet."""
 
 
 class Link(MessageSink, Protocol):
@@ -237,16 +237,16 @@ class Link(MessageSink, Protocol):
 
 
 class Clock(NamedTuple):
-    """The two times of a temple: one that only grows, and the one on the wall."""
+    """The two clocks of a temple: a monotonic one, and the time of day."""
 
     monotonic_ns: Callable[[], int]
     utc: Callable[[], datetime]
 
 
 class Ledger(Protocol):
-    """The durable record of tokens. Each method raises `LedgerTrouble` or `LedgerError` where the disk refuses.
+    """The durable record of tokens. Each method raises `LedgerTrouble` or `LedgerError` if the disk refuses.
 
-    `source` is the record's random id; `last_seq` and `delivered` count its tokens, `totals` those of its whole life,
+    `source` is the ledger's random id; `last_seq` and `delivered` count its tokens, `totals` those of its lifetime,
     `totals_before` those that fell before this source began.
     """
 
@@ -263,7 +263,7 @@ class Ledger(Protocol):
         """Make tokens durable, and return them with their numbers."""
 
     def boards(self) -> dict[str, tuple[int, int]]:
-        """Return up to where the tokens of each counting board are recorded."""
+        """Return the position up to which each board's tokens are recorded."""
 
     def after(self, seq: int, limit: int) -> list[Token]:
         """Return up to `limit` tokens of the present source that follow `seq`."""
@@ -275,13 +275,13 @@ class Ledger(Protocol):
         """Begin a new source with what is not delivered, and a notice that says why."""
 
     def dismiss(self, code: str) -> bool:
-        """Take a notice away for good; False where there is none."""
+        """Remove a notice; return False if there is none."""
 
     def deliver(self, seq: int) -> None:
         """Note that everything up to `seq` is delivered."""
 
     def deliver_again(self, seq: int) -> None:
-        """Note that `seq` and what follows has to be sent again."""
+        """Note that `seq` and everything after it must be sent again."""
 
     def close(self) -> None:
         """Write the delivered mark and close."""

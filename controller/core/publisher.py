@@ -1,7 +1,6 @@
-"""What a temple publishes about itself, and when: its status, its tokens, its totals.
+"""Publishes the temple's status, tokens and totals when they are due.
 
-It decides what is due and hands it over; it never connects, counts or records. Times are integer nanoseconds of one
-monotonic clock.
+Times are integer nanoseconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from templo import contract
 from templo.contract import Beam, God, State, Trouble
 
 NOISE_NS = 5 * SECOND
-"""A beam in the sun glitches a thousand times a second; nobody needs it as often."""
+"""The shortest interval of noise messages: a beam in the sun glitches a thousand times a second."""
 
 COUNT_NS = SECOND // 4
-"""The retained totals are for screens: at most four times a second."""
+"""The shortest interval of the retained totals, which are for screens."""
 
 STATUS_NS = 30 * SECOND
-"""Between two statuses in which nothing is new, and the totals with them.
+"""The interval at which an unchanged status is repeated, and the totals with it.
 
 The nodes of a cluster may bring a late will and the status after it to two companions in different orders, or lose
 one of them, and only the temple knows what is true.
@@ -34,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who this temple is, for as long as the process lives."""
+    """The identity of this temple for the lifetime of the process."""
 
     temple: str
     session: str
@@ -67,15 +66,15 @@ class Identity:
 
 
 def client_id(name: str) -> str:
-    """Return the id under which the broker knows a temple: a second run of it takes over from a dead one."""
+    """Return a temple's client id: the same for each run, so that a new run replaces a dead one at the broker."""
     return f"templo-{name[:16]}"
 
 
 class Publisher:
-    """Publishes what is due, the tokens in step with a window."""
+    """Publishes what is due, the tokens through a send window."""
 
     def __init__(self, outlet: MessageSink, ledger: Ledger | None) -> None:
-        """Begin disconnected, with what the ledger holds."""
+        """Start disconnected, with what the ledger holds."""
         self._outlet = outlet
         self._window = SendWindow(0, 0)
         self.totals = dict.fromkeys(God, 0)
@@ -94,16 +93,16 @@ class Publisher:
 
     @property
     def last_seq(self) -> int:
-        """Up to where there are tokens that may be published."""
+        """The number of the last token that may be published."""
         return self._window.last
 
     @property
     def delivered(self) -> int:
-        """Up to where the companion has the tokens."""
+        """The number up to which the companion has stored the tokens."""
         return self._window.delivered
 
     def connected(self) -> None:
-        """Publish everything again: a broker may have forgotten what it retained."""
+        """Publish everything again: the broker may have lost what it retained."""
         self._up = True
         self._status = None
         self._counted = None
@@ -121,7 +120,7 @@ class Publisher:
         self._window.disconnected()
 
     def begin(self, ledger: Ledger) -> None:
-        """Publish from this ledger, which was just opened: all of it may be published."""
+        """Publish from this ledger, which was just opened; all of it may be published."""
         self._window = SendWindow(ledger.delivered, ledger.last_seq)
         self.totals = dict(ledger.totals)
         self._before = dict(ledger.totals_before)
@@ -129,16 +128,16 @@ class Publisher:
             self._window.connected()
 
     def recorded(self, token: contract.Token, fell_ns: int) -> None:
-        """Take note of the next token; it is durable, and nothing will change it."""
+        """Add the next token, which is durable and final."""
         self._window.recorded(token.seq, fell_ns)
         self.totals[token.god] += 1
 
     def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
-        """Take note that the companion stored everything up to `seq`; `named` if it named that token."""
+        """Note that the companion stored everything up to `seq`; `named` if it named that token."""
         return self._window.acknowledged(seq, now_ns, named)
 
     def renew(self, totals_before: Mapping[God, int]) -> None:
-        """Go on under a new source, whose tokens are those that were not delivered."""
+        """Continue with a new source, whose tokens are those that were not delivered."""
         self._before = dict(totals_before)
         self._window = SendWindow(0, self._window.last - self._window.delivered)
         self._counted = None
@@ -146,15 +145,15 @@ class Publisher:
             self._window.connected()
 
     def resend_unacknowledged(self) -> None:
-        """Send at once what a companion that just sent something may have missed."""
+        """Resend at once what is unacknowledged, to a companion that is known to be there again."""
         self._window.resend_unacknowledged()
 
     def resend_from(self, seq: int) -> None:
-        """Count what begins at `seq` as not delivered."""
+        """Treat everything from `seq` on as not delivered."""
         self._window.resend_from(seq)
 
     def publish_status(self, status: contract.Status, now_ns: int) -> None:
-        """Publish a status that is not the one last published, or was published a while ago."""
+        """Publish the status if it has changed or was published a while ago."""
         is_news = status != self._status
         if not is_news and now_ns < self._status_ns:
             return
@@ -169,7 +168,7 @@ class Publisher:
         return self._status_ns if self._up and self._status is not None else None
 
     def publish_noise(self, noise: contract.Noise, now_ns: int) -> None:
-        """Publish how much the beams gave that was no token, where it is news and the last time is a while ago."""
+        """Publish glitches and missed edges if they have changed and the last message is old enough."""
         if self._up and noise != self._noise and now_ns >= self._noise_ns and self._outlet.publish(noise):
             self._noise = noise
             self._noise_ns = now_ns + NOISE_NS

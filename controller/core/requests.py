@@ -1,4 +1,4 @@
-"""Carries out what a companion commands over the broker and what the command line requests on this machine."""
+"""Carries out what a companion requests over the broker, and what the command line requests on this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Request: TypeAlias = DropRequest | DismissRequest | StatusRequest | SelftestRequ
 
 
 class Requests:
-    """Answers each request, now or once its tokens have fallen."""
+    """Carries out each request and answers it, at once or when its tokens are recorded."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Requests:
         drop: Callable[[DropRequest], None],
         handle: Callable[[Found], None],
     ) -> None:
-        """Answer commands through `sink`. `drop` drops tokens; `handle` takes what the emitters proved."""
+        """Answer commands through `sink`. `drop` drops tokens; `handle` processes what the emitters proved."""
         self._reporter = reporter
         self._slots = slots
         self._calibration = calibration
@@ -51,7 +51,7 @@ class Requests:
         self._drop = drop
         self._handle = handle
         self.companion_ahead: timedelta | None = None
-        """How far the companion's clock is ahead of this temple's, where that is known."""
+        """How far the companion's clock is ahead of this temple's, if known."""
         self._commands = Commands(
             {
                 CommandName.IDENTIFY: lambda _, respond: respond(self._identify()),
@@ -92,7 +92,7 @@ class Requests:
     def _selftest(self) -> Result:
         """Test the beams. Switching the emitters takes a fifth of a second and hides what falls meanwhile.
 
-        So they are switched only while no beam has changed for a second.
+        So they are switched only if no beam has changed for a second.
         """
         now_ns = self._clock.monotonic_ns()
         if quiet := self._slots.quiet(now_ns):
@@ -121,7 +121,7 @@ class Requests:
         self._dismiss(command.notice, respond)
 
     def _dismiss(self, code: str, respond: Respond) -> None:
-        """Take away a notice that a person has dealt with."""
+        """Remove a notice that a person has dealt with."""
         if self._access.ledger is None:
             raise RefusedError("ledger", "the ledger cannot be written now: see the temple's status")
         try:

@@ -1,6 +1,6 @@
-"""Which tokens are on their way: sent, and not yet acknowledged by the companion.
+"""The tokens that were sent and are not yet acknowledged, by number.
 
-Pure: no clock, no IO. It holds numbers, never tokens; times are integer nanoseconds of one monotonic clock.
+Pure. Times are integer nanoseconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from controller.core.counting import SECOND
 
 
 class AckVerdict(Enum):
-    """What an acknowledgement turned out to be."""
+    """The meaning of an acknowledgement."""
 
     NEWS = auto()
     OLD = auto()
     BEYOND = auto()
-    """It names a token that was never recorded here: this ledger came from a backup."""
+    """It names a token that was never recorded here, so this ledger came from a backup."""
 
 
 class SendWindow:
-    """At most `size` tokens in flight, in order, until the companion has them.
+    """At most `size` tokens in flight, in order, until the companion acknowledges them.
 
     Laws:
     - ``delivered < everything in flight <= delivered + size``; nothing is sent out of order or beyond `last`.
@@ -40,7 +40,7 @@ class SendWindow:
         patience: tuple[int, int] = (2 * SECOND, 30 * SECOND),
         fresh: int = 2 * SECOND,
     ) -> None:
-        """Begin disconnected; everything up to `last` fell before now."""
+        """Start disconnected; everything up to `last` fell before now."""
         self.delivered = delivered
         self.last = last
         self._size = size
@@ -60,14 +60,14 @@ class SendWindow:
         return self._next - 1 - self.delivered
 
     def recorded(self, seq: int, fell_ns: int) -> None:
-        """Take note of the next token of the ledger that may be published."""
+        """Add the ledger's next token, which may be published."""
         self.last = seq
         self._fell.append((seq, fell_ns))
         while self._fell[0][1] < fell_ns - self._fresh:
             self._fell.popleft()
 
     def connected(self) -> None:
-        """Begin again with a broker: nothing that was sent before counts as on its way."""
+        """Start again after a connect: nothing that was sent before counts as in flight."""
         self._up = True
         self._again()
 
@@ -77,12 +77,12 @@ class SendWindow:
         self._silent_ns = None
 
     def resend_unacknowledged(self) -> None:
-        """Send at once what a companion that just sent something may have missed."""
+        """Resend at once what is in flight, to a companion that is known to be there again."""
         if self._up:
             self._again()
 
     def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
-        """Take note that the companion has stored everything up to `seq`.
+        """Note that the companion has stored everything up to `seq`.
 
         `named` if it gave the id of that token: it was sent then, if only before this process began. A number
         alone may be from before this process too, whose mark was lost in a crash, or from a ledger that this one is
@@ -101,22 +101,22 @@ class SendWindow:
         return AckVerdict.NEWS
 
     def resend_from(self, seq: int) -> None:
-        """Count `seq` and what follows as not delivered, and send it again."""
+        """Treat `seq` and everything after it as not delivered, and send it again."""
         self.delivered = min(self.delivered, seq - 1)
         self._again()
 
     def silent(self, now_ns: int) -> bool:
-        """Return whether the companion has been silent for too long over what is in flight."""
+        """Return whether an acknowledgement of what is in flight is overdue."""
         return self._up and self._silent_ns is not None and now_ns >= self._silent_ns
 
     def send_again(self) -> None:
-        """Give up waiting: what is in flight is due again, and the next silence may be longer."""
+        """Make everything in flight due again, and wait longer next time."""
         self._wait = min(2 * self._wait, self._patience[1])
         self._next = self.delivered + 1
         self._silent_ns = None
 
     def wait_on(self, now_ns: int) -> None:
-        """Wait again without sending: the broker has not passed on yet what is in flight."""
+        """Wait again without sending, because the broker has not passed on yet what is in flight."""
         self._silent_ns = now_ns + self._wait
 
     def due(self) -> range:
@@ -138,7 +138,7 @@ class SendWindow:
         return replayed
 
     def deadline(self) -> int | None:
-        """Return when the silence will have lasted too long."""
+        """Return when an acknowledgement will be overdue."""
         return self._silent_ns if self._up else None
 
     def _again(self) -> None:

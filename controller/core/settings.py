@@ -1,4 +1,4 @@
-"""The controller's settings: what may be set, what each value must be, and its default. It reads nothing itself."""
+"""The controller's settings: the type and default of each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BeamSettings:
 
     @property
     def address(self) -> str:
-        """What follows the backend's name, or nothing."""
+        """The part after the backend's name, or an empty string."""
         return self.source.partition(":")[2]
 
     @property
@@ -53,16 +53,16 @@ class BeamSettings:
 
 @dataclass(frozen=True, slots=True)
 class LightSettings:
-    """Which lamps stand behind the shrines' doors, and what sounds, if anything. Pins default to ``pins.toml``'s."""
+    """The lamps behind the shrines' doors and the buzzer, if any. Pins default to those of ``pins.toml``."""
 
     huitzilopochtli: Pin
     tlaloc: Pin
     lamps: Literal["none", "leds", "ws2812"] = "none"
     brightness: Annotated[int, whole(1, 100, "a percentage")] = 100
     spi: Annotated[str, text(64, "an SPI device, such as /dev/spidev0.0")] = "/dev/spidev0.0"
-    """What the WS2812's data line hangs on."""
+    """The SPI device that drives the WS2812's data line."""
     each: Annotated[int, whole(1, 8)] = 1
-    """How many WS2812 stand behind each door."""
+    """The number of WS2812 behind each door."""
     piezo: Pin | None = None
 
     @property
@@ -83,7 +83,7 @@ class CountingSettings:
     flicker_per_s: Annotated[int, whole(2, 10_000)] = _LIMITS.flicker
 
     def limits(self) -> Limits:
-        """Return them in whole nanoseconds."""
+        """Return the limits in whole nanoseconds."""
         return Limits(
             min_break=round(self.min_break_ms * MS),
             min_clear=round(self.min_clear_ms * MS),
@@ -96,7 +96,7 @@ class CountingSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredSettings:
-    """Every setting of the controller, as a settings file has them."""
+    """Every setting of the controller, as in a settings file."""
 
     temple: TempleName = "templo"
     state: PathText | None = None
@@ -122,7 +122,7 @@ class Settings:
     chosen: frozenset[str] = frozenset()
     """The keys that somebody set; all others have their defaults."""
     deprecated: tuple[str, ...] = ()
-    """What to log about old names that were used."""
+    """Warnings about deprecated names that were used."""
 
     @property
     def simulated(self) -> bool:

@@ -1,7 +1,6 @@
-"""Both slots of a temple: their counters, what was observed of their beams, and the findings that follow from it.
+"""The two slots of a temple: their counters, observations of their beams, and the findings that follow.
 
-No clock and no IO, but for the emitters that `prove` may switch. What the counters find is returned to the caller.
-Times are integer nanoseconds of one monotonic clock.
+Times are integer nanoseconds of one monotonic clock. The only IO is in `prove`, which may switch the emitters.
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ from templo import contract
 from templo.contract import Beam, Emitters, God
 
 ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
-"""How a beam is while its slot scores nothing."""
+"""The conditions of a beam in which its slot does not count."""
 
 QUIET_NS = SECOND
 """How long no beam may have changed before the emitters are switched, which hides what falls meanwhile."""
 
 JAM_READINGS = 3
-"""How often in a row a beam must read dark, with no edge between, before its spell may be called a jam."""
+"""How often in a row a beam must read dark, with no edge in between, before its spell may become a jam."""
 
 Found: TypeAlias = list[tuple[God, list[Event]]]
-"""What the counters found, in the order in which it is to be handled."""
+"""The counters' events, in the order in which they must be handled."""
 
 
 class Slots:
-    """The slots' counters, and everything else that is known of their beams."""
+    """The counters of both slots, and everything else that is known of their beams."""
 
     def __init__(self, source: Source, levels: Mapping[God, Level], limits: Limits) -> None:
-        """Begin with the levels at the start, and with the answers of those emitters that were switched then."""
+        """Start with the beams' first levels, and with the receivers' responses if the emitters were switched."""
         self.source = source
         self.limits = limits
         self.board_slots: Mapping[God, BoardSlot] = {}
@@ -48,9 +47,9 @@ class Slots:
             self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
-        """What the emitters proved, of the beams where nothing has moved since."""
+        """What the emitters proved, for beams where nothing has changed since."""
         self._dark_readings: dict[God, tuple[int, int]] = {}
-        """Of a beam that seems to be jammed: the stamp of its last edge, and how often it has read dark since."""
+        """For a beam that seems jammed: the time of its last edge, and how often it has read dark since."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -58,9 +57,9 @@ class Slots:
         return self.source.capabilities
 
     def take(self, item: EdgeSeen | EdgesLost | LevelRead) -> Found:
-        """Take what a source of edges gave, and return what follows from it.
+        """Process a message of a source of edges, and return the events.
 
-        What fell through the other slot before an edge comes first, however late all of it arrives.
+        Events of the other slot from before an edge come first, however late everything arrives.
         """
         god = item.god
         counter, observed = self.counters[god], self._observed[god]
@@ -80,7 +79,7 @@ class Slots:
     def advance(self, now_ns: int, *, closing: bool = False) -> Found:
         """Return what follows from time alone, and from the level of a beam that seems to be jammed.
 
-        Before the end no other reading comes, so while `closing` a single dark one is enough.
+        While `closing` a single dark reading is enough, because no further one comes.
         """
         return [self._advanced(god, now_ns, 1 if closing else JAM_READINGS) for god in self.in_order()]
 
@@ -88,10 +87,10 @@ class Slots:
         return god, self.counters[god].advance(now_ns, lambda: self._reads_dark(god, readings))
 
     def _reads_dark(self, god: God, readings: int) -> bool:
-        """Return whether a beam is dark for certain, or cannot be read, which proves nothing; the watch says why.
+        """Return whether a beam is dark for certain, or cannot be read.
 
-        Where edges come late, a beam may read dark because another token is in it while the end of the one before is
-        still on its way. So one reading is not enough.
+        If edges come late, a beam may read dark because the next token is already in it while the last edge of the
+        one before is still on its way. So one reading is not enough.
         """
         try:
             dark = self.source.dark(god)
@@ -104,18 +103,18 @@ class Slots:
         return dark is None or times >= readings
 
     def note(self, god: God, event: Event, now_ns: int) -> None:
-        """Add what a counter made of the edges to what is observed."""
+        """Add a counter's event to the observations."""
         self._observed[god].event(event, now_ns)
 
     def learn(self, limits: Limits) -> None:
-        """Count by other limits from now on."""
+        """Apply other limits from now on."""
         self.limits = limits
         for counter in self.counters.values():
             counter.learn(limits)
         self.source.learn(limits)
 
     def in_order(self) -> list[God]:
-        """Return the slots, the one first whose last edge is the earlier."""
+        """Return the slots by the time of their last edge, the earlier first."""
         return sorted(self.counters, key=lambda god: self.counters[god].last_ns)
 
     def beams(self) -> dict[God, Beam]:
@@ -131,15 +130,15 @@ class Slots:
         return {god: counter.missed_edges for god, counter in self.counters.items()}
 
     def observed(self) -> Iterable[Observed]:
-        """Return what was observed of each beam."""
+        """Return the observations of each beam."""
         return self._observed.values()
 
     def quiet(self, now_ns: int) -> bool:
-        """Return whether the emitters may be switched: no beam has changed for a second."""
+        """Return whether the emitters may be switched, because no beam has changed for a second."""
         return all(now_ns - counter.last_ns >= QUIET_NS for counter in self.counters.values())
 
     def prove(self) -> Found:
-        """Switch the emitters, where they can be, and return what that proved; it takes a fifth of a second."""
+        """Switch the emitters if possible, and return what that proved; it takes a fifth of a second."""
         found: Found = []
         for god, answer in (self.source.prove() or {}).items():
             self._answers[god] = answer
@@ -148,7 +147,7 @@ class Slots:
         return found
 
     def selftest(self, now_ns: int, quiet: bool, ailment: Finding | None) -> dict[str, object]:
-        """Return what each beam reads, what was seen of it and what is wrong, what needs a hand first."""
+        """Return what each beam reads, what was seen of it and what is wrong, the most urgent first."""
         emitters = self.capabilities.emitters
         return {
             "limits": to_dict(self.limits),
@@ -157,7 +156,7 @@ class Slots:
         }
 
     def findings(self, session: str, at: datetime, now_ns: int, ailment: Finding | None) -> contract.Findings:
-        """Return what is wrong with the beams as far as can be known without touching them."""
+        """Return what is wrong with the beams, as far as is known without a test."""
         found = diagnose(self._observed, self.beams(), self.limits, now_ns, self._answers)
         before = () if ailment is None else (ailment,)
         return contract.Findings(
@@ -171,6 +170,6 @@ class Slots:
         )
 
     def seen(self) -> object:
-        """Return everything that `findings` follow from, except the time."""
+        """Return everything that `findings` depends on, except the time."""
         edges = tuple((each.edges, each.unheard) for each in self._observed.values())
         return (edges, tuple(self.beams().values()), self.limits, tuple(self._answers.items()))

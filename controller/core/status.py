@@ -1,4 +1,4 @@
-"""What a temple's status, noise and reports contain, put together from the parts that know it."""
+"""Builds the temple's status, noise and reports from the parts that know them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StatusReporter:
         self._name = name
 
     def status(self) -> contract.Status:
-        """Return the status message of the moment."""
+        """Return the current status message."""
         beams, notices = self._slots.beams(), self._access.notices
         taken = Trouble.NAME_TAKEN if self._name.taken else None
         trouble = self._access.trouble or self._board.trouble() or taken
@@ -45,11 +45,11 @@ class StatusReporter:
         return self._identity.status(state, beams, self._access.source, trouble, notices)
 
     def noise(self) -> contract.Noise:
-        """Return how much the beams gave that was no token."""
+        """Return how many glitches and missed edges the beams gave."""
         return contract.Noise(self._identity.session, self._slots.glitches(), self._slots.missed_edges())
 
     def report(self) -> dict[str, object]:
-        """Return everything that there is to know, for the command line."""
+        """Return everything that is known, for the command line."""
         status = self.status()
         last = self._publisher.last_seq if self._access.readable else None
         return {
@@ -73,7 +73,7 @@ class StatusReporter:
         }
 
     def selftest(self, now_ns: int, quiet: bool) -> dict[str, object]:
-        """Return what each beam reads, what was seen of it and what is wrong, what needs a hand first."""
+        """Return what each beam reads, what was seen of it and what is wrong, the most urgent first."""
         status = self.status()
         return {
             "state": status.state,
@@ -82,9 +82,9 @@ class StatusReporter:
         }
 
     def findings(self, now_ns: int, at: datetime) -> contract.Findings:
-        """Return what is wrong with the beams as far as can be known without touching them."""
+        """Return what is wrong with the beams, as far as is known without a test."""
         return self._slots.findings(self._identity.session, at, now_ns, self._board.ailment)
 
     def seen(self) -> object:
-        """Return everything that `findings` follow from, except the time."""
+        """Return everything that `findings` depends on, except the time."""
         return (self._slots.seen(), self._board.ailment)

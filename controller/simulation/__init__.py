@@ -1,1 +1,1 @@
-"""Beams that follow a scenario file, in real time or as fast as the machine can."""
+"""Simulated beams that follow a scenario file, in real time or as fast as possible."""

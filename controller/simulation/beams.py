@@ -1,6 +1,6 @@
-"""The backend `simulated`: beams that a script, a key press or the command line breaks.
+"""The backend `simulated`: beams that are broken by a script, a key press or the command line.
 
-It knows levels and times, never tokens: its edges are counted as real ones are.
+Its edges are counted like real ones.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SimulatedBeams(BeamSource):
         return self._shades[god] > 0
 
     def prove(self) -> Mapping[God, Answer] | None:
-        """Return what each receiver answers by the scenario; None where nothing switches the emitters."""
+        """Return what each receiver answers by the scenario; None if nothing switches the emitters."""
         answers = self._timeline.answers(self._now() - self._start_ns, self._awake) if self._timeline else None
         if answers is None:
             return None

@@ -1,7 +1,7 @@
-"""A scenario run as fast as it can: the temple's own counting, ledger and window, on a clock that only jumps.
+"""Runs a scenario as fast as possible: with the real counting, ledger and send window, on a clock that only jumps.
 
-Nothing here waits, connects or looks at the time. The broker is one that takes everything while it is there, and the
-companion behind it stores and acknowledges at once. Edges arrive the moment they happen.
+The simulated broker accepts everything while it is up, and the companion behind it stores and acknowledges at once.
+Edges arrive the moment they happen.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class _Stage(BeamSource):
         return pipeline
 
     def prove(self) -> Mapping[God, Answer] | None:
-        """Return what each receiver answers by the scenario; None where nothing switches the emitters."""
+        """Return what each receiver answers by the scenario; None if nothing switches the emitters."""
         return self.timeline.answers(self._now_ns - _BEGIN_NS, self._awake)
 
     def open(self, put: Put) -> dict[God, Level]:

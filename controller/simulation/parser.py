@@ -1,7 +1,6 @@
-"""Reads a scenario file: what happens to a temple's beams, its broker and itself, in the words of the file.
+"""Parses a scenario file into a `Script`, or raises a `ScenarioError` whatever the bytes are.
 
-Pure: text goes in, a `Script` or a `ScenarioError` comes out, whatever the bytes are. What edges follow is worked out
-in `timeline.py`. The format is version 1 and is described in ``docs/simulated-sensors.md``.
+The format is version 1, described in ``docs/simulated-sensors.md``. `timeline.py` derives the edges from a script.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Happening:
         return value
 
     def until_ns(self) -> int | None:
-        """Return when it is over; None where `for_ms` was left out."""
+        """Return when it is over; None if `for_ms` was left out."""
         lasting = self.values["for_ms"]
         assert lasting is None or isinstance(lasting, int)
         return None if lasting is None else self.at_ns + lasting
@@ -87,7 +86,7 @@ class Script:
     expected: Expected
 
     def limits(self, settings: Limits) -> Limits:
-        """Return the limits of a temple in this scenario; raises `ScenarioError` where they contradict themselves."""
+        """Return the limits of a temple in this scenario; raises `ScenarioError` if they contradict themselves."""
         given = {name: round(value * MS) for name, value in self.counting.items() if name != "flicker_per_s"}
         limits = Limits(
             min_break=given.get("min_break_ms", settings.min_break),
@@ -107,7 +106,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class _Ms:
-    """Milliseconds, as nanoseconds in whole microseconds; None where they may be left out without a default."""
+    """Milliseconds, as nanoseconds in whole microseconds; None if they may be left out without a default."""
 
     low: float
     high: float
@@ -216,7 +215,7 @@ _CODE = re.compile(r"[a-z][a-z_]{0,31}", re.ASCII)
 
 
 def read(text: bytes, name: str = "scenario") -> Script:
-    """Read a scenario file's bytes; raises `ScenarioError`, which begins with `name` and, where known, the line."""
+    """Read a scenario file's bytes; raises `ScenarioError`, which begins with `name` and, if known, the line."""
     return _Reader(text, name).script()
 
 

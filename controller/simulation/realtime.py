@@ -1,6 +1,6 @@
-"""A scenario played in real time: the simulated beams break by its timeline, and its cues reach the temple's program.
+"""Plays a scenario in real time: breaks the simulated beams by its timeline, and passes its cues to the daemon.
 
-The beams outlive that program, as real ones do: while it restarts they go on breaking, and no edge is taken.
+Like real beams, the simulated ones outlive the daemon: while it restarts they go on, and nobody receives their edges.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Stage:
         script: Script,
         beams: SimulatedBeams,
         monotonic_ns: Callable[[], int],
-        say: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         """Work the timeline out; raises `ScenarioError`."""
         self.beams = beams
         self._timeline = expand(script)
         self._title = script.title or "the scenario"
         self._now = monotonic_ns
-        self._say = say
+        self._report = report
         self._start_ns = 0
         self._actor: Actor | None = None
         self._cut = False
@@ -102,7 +102,7 @@ class Stage:
                     actor, self._actor = self._actor, None
                     actor.restart()
         if not self._until(self._timeline.end_ns):
-            self._say(f"{self._title} is over; the temple goes on")
+            self._report(f"{self._title} is over; the temple goes on")
 
     def _until(self, at_ns: int) -> bool:
         """Wait for a moment; return whether everything ended first."""

@@ -1,7 +1,6 @@
-"""What a scenario does to the beams, edge by edge: every change of level with its time, and what else happens when.
+"""Derives from a script every change of level with its time, and every other event.
 
-Pure and repeatable: the same script gives the same timeline, in any language that knows SplitMix64. It never plays
-what it says.
+Pure and repeatable: the same script gives the same timeline, in any language that implements SplitMix64.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class Timeline:
     emitters: Emitters = Emitters.FIXED
 
     def answers(self, at_ns: int, awake: bool) -> dict[God, Answer] | None:
-        """Return what each receiver answers at a moment; None where the emitters cannot be switched."""
+        """Return what each receiver answers at a moment; None if the emitters cannot be switched."""
         if self.emitters is Emitters.FIXED:
             return None
         found = {}

@@ -9,8 +9,8 @@ PRESSED_S = 30
 _NAMES = ("Huitzilopochtli", "Tlaloc")
 
 
-def announcement(temple, kind, software):
-    """Return the topic under which a temple is announced, retained, and the payload."""
+def announcement(temple, kind, software, lamps=False):
+    """Return the topic under which a temple is announced, retained, and the payload; `lamps` are of one colour."""
     name = "Templo Mayor" if temple == "templo" else "Templo Mayor %s" % temple
     payload = bytearray()
     payload += (
@@ -25,6 +25,10 @@ def announcement(temple, kind, software):
             payload += part.encode()
             payload += b","
     payload += _button(temple, "identify", "Identify", "identify", "", '"device_class":"identify"').encode()
+    if lamps:
+        for part in (_lamps(temple), _mood(temple)):
+            payload += b","
+            payload += part.encode()
     payload += b"}}"
     return "homeassistant/device/%s/config" % temple, payload
 
@@ -46,6 +50,29 @@ def _parts(temple, god, name):
         yield _number(temple, "%s_%s" % (key, god), "%s's %s" % (name, words), "noise", "%s.%s" % (key, god), more)
     of_god = ',\\"god\\":\\"%s\\"' % god
     yield _button(temple, "drop_%s" % god, "Test token for %s" % name, "drop", of_god, '"icon":"mdi:ray-start-end"')
+
+
+def _lamps(temple):
+    more = (
+        '{%% if brightness is defined %%},\\"brightness\\":{{ brightness }}{%% endif %%}'
+        '{%% if effect is defined %%},\\"effect\\":\\"{{ effect }}\\"{%% endif %%}'
+    ).replace("%%", "%")
+    return (
+        '%s,"platform":"light","schema":"template","name":"Lamps","icon":"mdi:fire","state_topic":"%s",'
+        "\"state_template\":\"{{ 'on' if value_json.on else 'off' }}\","
+        '"brightness_template":"{{ value_json.brightness }}","effect_template":"{{ value_json.effect }}",'
+        '"effect_list":["signals","steady"],"command_topic":"%s",'
+        '"command_on_template":"{\\"v\\":1,\\"on\\":true%s}","command_off_template":"{\\"v\\":1,\\"on\\":false}"}'
+        % (_begun(temple, "lamps"), topic(temple, "light"), topic(temple, "set_light"), more)
+    )
+
+
+def _mood(temple):
+    return (
+        '%s,"platform":"sensor","name":"Mood","icon":"mdi:weather-lightning-rainy","state_topic":"%s",'
+        "\"value_template\":\"{{ value_json.signals | join(', ') or 'calm' }}\"}"
+        % (_begun(temple, "mood"), topic(temple, "mood"))
+    )
 
 
 def _begun(temple, key):

@@ -31,6 +31,7 @@ WATCHDOG_MS = 8000
 _TURN_MS = 5
 _WIFI_MS = 15000
 _SWEEP_MS = 1000
+LIT = ("mood", "set_light")
 
 
 def main():
@@ -65,12 +66,13 @@ def run(chosen, going):
         chosen,
         "templo-" + board,
         wire.topic(temple, "status"),
-        [wire.topic(temple, leaf) for leaf in ("ack", "command", "status")],
+        [wire.topic(temple, leaf) for leaf in ("ack", "command", "status") + LIT * configuration.has_lights(chosen)],
     )
     server = TimeServer(clock, lambda: udp(chosen["ntp"], names, clock.ms()))
     one = Temple(
         chosen, learned, beams, open_ledger, link, session, clock.utc_ms, clock.ms(),
-        lambda: discovery.announcement(temple, KIND, SOFTWARE), Notices(board, FILE, os.rename), clock.suggested,
+        lambda: discovery.announcement(temple, KIND, SOFTWARE, chosen["lamps"] != "off"),
+        Notices(board, FILE, os.rename), clock.suggested, lights(chosen),
     )  # fmt: skip
     watchdog = machine.WDT(timeout=WATCHDOG_MS)
     identified_ms, swept_ms = None, 0
@@ -125,6 +127,29 @@ class Radio:
     def name_server(self):
         """Return the address of the name server that the network named."""
         return self._wlan.ifconfig()[3]
+
+
+def lights(chosen):
+    """Open lamps and piezo, where there are any; what cannot be opened is said once and left out."""
+    if not configuration.has_lights(chosen):
+        return None
+    from lamps import Leds, Piezo
+    from lights import Lights
+
+    return Lights(
+        _opened(lambda: Leds((chosen["lamp_huitzilopochtli"], chosen["lamp_tlaloc"]), chosen["lamp_percent"]))
+        if chosen["lamps"] != "off"
+        else None,
+        None if chosen["piezo"] is None else _opened(lambda: Piezo(chosen["piezo"])),
+    )
+
+
+def _opened(device):
+    try:
+        return device()
+    except (OSError, ValueError) as error:
+        print("It stays off until the next start:", error)
+        return None
 
 
 def open_ledger():

@@ -23,6 +23,11 @@ DEFAULTS = {
     "flicker_per_s": 60,
     "band_ms": None,
     "narrow_ms": None,
+    "lamps": "off",
+    "lamp_huitzilopochtli": 18,
+    "lamp_tlaloc": 19,
+    "lamp_percent": 100,
+    "piezo": None,
 }
 _LEARNABLE = ("min_break", "max_break", "band", "narrow")
 
@@ -61,17 +66,48 @@ def checked(given):
         ("flicker_per_s", 2, 10000),
         ("band_ms", 0.1, 60000),
         ("narrow_ms", 0.1, 60000),
+        ("lamp_huitzilopochtli", 0, 28),
+        ("lamp_tlaloc", 0, 28),
+        ("lamp_percent", 1, 100),
+        ("piezo", 0, 28),
     ):
         value = settings[name]
-        if value is None and name in ("band_ms", "narrow_ms"):
+        if value is None and name in ("band_ms", "narrow_ms", "piezo"):
             continue
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
             raise SettingsError("%s is %r; expected a number from %s to %s" % (name, value, low, high))
-    if settings["huitzilopochtli"] == settings["tlaloc"]:
-        raise SettingsError("tlaloc is %r; expected another pin than huitzilopochtli's" % settings["tlaloc"])
+    if settings["lamps"] not in ("off", "leds"):
+        raise SettingsError("lamps is %r; expected off or leds" % settings["lamps"])
+    _apart(settings)
     if settings["max_break_ms"] <= settings["min_break_ms"]:
         raise SettingsError("max_break_ms is %r; expected more than min_break_ms" % settings["max_break_ms"])
     return settings
+
+
+def has_lights(settings):
+    """Say whether there is anything to shine or to sound."""
+    return settings["lamps"] != "off" or settings["piezo"] is not None
+
+
+def _apart(settings):
+    """Refuse a pin that two things would share, and a tone that would change the lamps' own."""
+    used = ["huitzilopochtli", "tlaloc"]
+    if settings["lamps"] != "off":
+        used += ["lamp_huitzilopochtli", "lamp_tlaloc"]
+    if settings["piezo"] is not None:
+        used.append("piezo")
+    for place, name in enumerate(used):
+        for other in used[:place]:
+            if settings[name] == settings[other]:
+                raise SettingsError("%s is %r; expected another pin than %s's" % (name, settings[name], other))
+            # Two neighbouring pins, an even one first, have one PWM, and so does the pin sixteen later.
+            if name == "piezo" and other[:5] == "lamp_" and _pwm(settings[name]) == _pwm(settings[other]):
+                words = "piezo is %r, which has the PWM of %s; expected a pin of another pair"
+                raise SettingsError(words % (settings[name], other))
+
+
+def _pwm(gpio):
+    return gpio >> 1 & 7
 
 
 def named(settings):

@@ -44,14 +44,15 @@ class Temple:
 
     def __init__(
         self, settings, calibration, beams, open_ledger, link, session, utc_ms, now_ms, announced=None, notices=None,
-        take_time=None,
+        take_time=None, lights=None,
     ):  # fmt: skip
         """Take over what was opened; `utc_ms` gives the time since 1970, or None while nobody has given it.
 
         `open_ledger` gives the ledger or raises OSError: then it is tried again until it works. `announced` gives
         (topic, payload) of what is said, retained, at every connection beside the contract. `take_time` takes the
-        companion's time.
+        companion's time. `lights` shows what happens, where there are lamps or a piezo.
         """
+        self._lights = lights
         self._name = settings["temple"]
         self._calibration = calibration
         self._beams = beams
@@ -111,12 +112,17 @@ class Temple:
                     topic, payload = self._announced()
                     self._link.publish(topic, payload, True)
                 self.window.connected()
+                if self._lights is not None:
+                    self._lights.connected()
             elif happened == "down":
                 self.window.disconnected()
             else:
                 self._take(happened, now_ms)
         if self._link.up:
             self._publish(now_ms)
+        if self._lights is not None:
+            stopped = [slot.beam in _ALARMING for slot in self.slots]
+            self._lights.turn(now_ms, stopped, self._trouble_now() is not None)
 
     def alert(self):
         """Say whether a hand is needed."""
@@ -262,8 +268,10 @@ class Temple:
         finally:
             # What is recorded is sent, even if the rest of it was refused.
             for seq in range(before + 1, ledger.last_seq + 1):
-                fell_ms = self._waiting.pop(0)[1]
+                god, fell_ms = self._waiting.pop(0)[:2]
                 self.recorded_ms = now_ms
+                if self._lights is not None:
+                    self._lights.token(god, now_ms)
                 self.window.recorded(seq, fell_ms)
                 if utc_ms is None:
                     self._times.append((seq, fell_ms))
@@ -318,12 +326,17 @@ class Temple:
             self._published_noise = noise
             self._noise_ms = now_ms + NOISE_MS
         self._publish_findings(now_ms)
+        lights = self._lights
+        if lights is not None and lights.unpublished and self._send("light", lights.message(), True):
+            lights.unpublished = False
 
     def _publish_findings(self, now_ms):
         if not self._bulletin.due(now_ms, self.seen[0].changed or self.seen[1].changed):
             return
         self.seen[0].changed = self.seen[1].changed = False
         found, limits = self.findings(), shown(self._calibration.limits)
+        if self._lights is not None:
+            self._lights.found(found)
         at_ms = self._utc_ms()
         self._bulletin.tell(
             found,
@@ -371,9 +384,13 @@ class Temple:
         if leaf == "status":
             self._take_status(payload, retained, now_ms)
             return
-        if retained:
+        if retained and leaf != "mood":
             return  # it may be of any age
         try:
+            if leaf in ("mood", "set_light"):
+                if self._lights is not None:
+                    self._lights.take(leaf, payload, now_ms)
+                return
             message = wire.read(leaf, payload)
         except wire.WireError:
             return

@@ -97,8 +97,8 @@ def parse_utc(text):
     return ((days * 24 + hour) * 60 + minute) * 60000 + second * 1000 + int((numbers[6] + "00")[:3])
 
 
-def read(leaf, payload):
-    """Read an `ack` or a `command`: its fields as a dict; raises `WireError` for anything else."""
+def opened(leaf, payload):
+    """Read a message of this version as a dict; raises `WireError` for anything else."""
     if len(payload) > MAX_PAYLOAD:
         raise WireError("%s is too long" % leaf)
     try:
@@ -107,6 +107,12 @@ def read(leaf, payload):
         raise WireError("%s: a JSON object expected" % leaf)
     if not isinstance(value, dict) or type(value.get("v")) is not int or value["v"] != 1:
         raise WireError("%s: an object of version 1 expected" % leaf)
+    return value
+
+
+def read(leaf, payload):
+    """Read an `ack` or a `command`: its fields as a dict; raises `WireError` for anything else."""
+    value = opened(leaf, payload)
     if leaf == "ack":
         if not is_id(value.get("source")):
             raise WireError("ack.source: 32 hexadecimal digits expected")
@@ -115,7 +121,7 @@ def read(leaf, payload):
             raise WireError("ack.token: 32 hexadecimal digits expected")
         return {
             "source": value["source"],
-            "seq": _whole(value, "seq", 0),
+            "seq": whole(value, "seq", 0),
             "token": token,
             "at": None if at is None else parse_utc(at),
         }
@@ -131,9 +137,9 @@ def read(leaf, payload):
         "id": value["id"],
         "name": value["name"],
         "expires": parse_utc(value.get("expires")),
-        "seq": None if value.get("seq") is None else _whole(value, "seq"),
+        "seq": None if value.get("seq") is None else whole(value, "seq"),
         "god": god,
-        "count": None if value.get("count") is None else _whole(value, "count"),
+        "count": None if value.get("count") is None else whole(value, "count"),
         "keep": keep,
         "notice": notice,
     }
@@ -223,7 +229,8 @@ def _utf8(payload):
     return text
 
 
-def _whole(value, name, least=1):
+def whole(value, name, least=1):
+    """Return a field that is a whole number; raises `WireError` for anything else."""
     number = value.get(name)
     if type(number) is not int or not least <= number <= MAX_SEQ:
         raise WireError("%s: a whole number from %d expected" % (name, least))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from controller.adapters.control_socket import ControlError, ask
+from controller.adapters.control_socket import ControlError, send_request
 from controller.core.counting import MS, Counter, Edge, Limits
 from controller.core.counting import Detection as CountedToken
 from controller.simulation.parser import Script
@@ -173,7 +173,7 @@ def _settled(state: Path, log: Path) -> bool:
     if "over\n" not in text and "is over; the temple goes on" not in text:
         return False
     try:
-        report = ask(state, {"do": "status"}, 10)
+        report = send_request(state, {"do": "status"}, 10)
     except ControlError:
         return False
     return report is not None and not report["unrecorded"] and report["waiting"] == 0

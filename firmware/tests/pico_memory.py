@@ -54,7 +54,8 @@ class Nothing:
 for name in ("socket", "select"):
     sys.modules[name] = Nothing()
 names = ["wire", "mqtt", "link", "slots", "window", "ledger", "diagnosis", "commands", "calibration", "bulletin",
-         "names", "notices", "temple", "discovery", "settings", "clock", "lamp", "world", "beams", "main"]
+         "names", "notices", "temple", "discovery", "settings", "clock", "lamp", "world", "beams", "main", "lights",
+         "lamps"]
 
 def load():
     __import__(names[0])

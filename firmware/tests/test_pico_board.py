@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from controller.core.counting import MS
+from controller.core.lights import AT_FIRST, Scene, Shrine, colour
 from firmware.tests import pico_pio, uno
 from firmware.tests.pico_memory import SLOWEST, TYPICAL, Flash, kept, micropython, remembered
 from templo import contract
@@ -52,6 +55,32 @@ def test_the_vectors_of_the_contract_are_read_alike_by_a_real_micropython(tmp_pa
         assert contract.decode(leaf, contract.encode(message)) == message
         if leaf in ("token", "count", "noise", "status"):
             assert contract.encode(message) == text.encode()
+
+
+LIGHTS = """
+import json, lights
+
+def step():
+    begin = 10 ** 8  # a day after the start, when a float of its milliseconds would be coarse
+    light = (True, 200, (255, 150, 60), "signals")
+    shown = []
+    for now in range(begin, begin + 8000, 70):
+        for signals in ((), ("flood",), ("war",), ("countdown",), ("hotspot",)):
+            shown.append(lights.level(1, now, begin, False, True, False, signals, 3, light))
+    return json.dumps(shown)
+"""
+
+
+def test_lamps_are_as_bright_under_a_real_micropython_as_on_a_raspberry_pi(tmp_path: Path) -> None:
+    begin, expected = 10**8, []
+    for now in range(begin, begin + 8000, 70):
+        for signals in ((), ("flood",), ("war",), ("countdown",), ("hotspot",)):
+            shrine, scene = (
+                Shrine(begin * MS, finding=True),
+                Scene(signals, 3, light=replace(AT_FIRST, brightness=200)),
+            )
+            expected.append(max(colour(God.TLALOC, shrine, scene, now * MS)))
+    assert micropython(tmp_path, LIGHTS) == pytest.approx(expected, abs=1e-4)
 
 
 PICO_HEAP = 160 * 1024

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from controller.adapters.control_socket import ControlError, ask
+from controller.adapters.control_socket import ControlError, send_request
 from firmware.tests import uno
 from templo.contract import God
 from tests.controller.program import ROOT, environment
@@ -20,7 +20,7 @@ def _eventually(state: Path, wanted: Callable[[dict[str, int]], bool]) -> None:
     totals: object = None
     while time.monotonic() < until:
         try:
-            report = ask(state, {"do": "status"}, 10)
+            report = send_request(state, {"do": "status"}, 10)
         except ControlError:
             report = None
         if report is not None and isinstance(totals := report["totals"], dict) and wanted(totals):

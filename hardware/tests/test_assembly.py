@@ -376,15 +376,21 @@ def test_the_strip_stands_in_its_rails_beside_every_board(
         assert checks.overlap(card.translate((0, by, 0)), tray) > 10
 
 
+SHAFT, GRIP, FIST = 100.0, 100.0, 42.0
+"""A screwdriver's shaft, and the hand around its handle: how long it is, and its radius."""
+
+
 @pytest.mark.parametrize("name", BOARDS)
-def test_a_screwdriver_reaches_every_screw_in_the_order_of_the_guide(
+def test_a_screwdriver_and_the_hand_that_holds_it_reach_every_screw_in_the_order_of_the_guide(
     name: str, temple: Temple, kit: dict[str, Piece], workshop: Workshop, standing: dict[str, manifold3d.Manifold]
 ) -> None:
     """The tray goes onto the base before its board, the strip after both, the shrines onto the plaza last."""
 
     def free(at: tuple[float, float], low: float, up: float, *bodies: manifold3d.Manifold) -> bool:
-        handle = manifold3d.Manifold.cylinder(120, 3.0).translate((*at, low if up > 0 else low - 120))
-        return all(checks.overlap(handle, body) == 0 for body in bodies)
+        blade = manifold3d.Manifold.cylinder(SHAFT + 5, 3.0)
+        hand = manifold3d.Manifold.cylinder(GRIP, FIST).translate((0, 0, SHAFT))
+        reach = (blade + hand).mirror((0, 0, 1)) if up < 0 else blade + hand
+        return all(checks.overlap(reach.translate((*at, low)), body) == 0 for body in bodies)
 
     board = next(each for each in temple.controllers if each.name == name)
     tray, plate, _ = _among(temple, name, kit, workshop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from controller.app.explanations import FINDINGS
+from hardware import steps
 from hardware.bill import bill
 from hardware.catalogue import pieces
 from hardware.parameters import TEMPLE
@@ -29,4 +30,10 @@ def test_the_bill_the_pictures_and_the_guide_show_the_same_board() -> None:
     chosen = [piece.name for piece in pieces(TEMPLE) if piece.instead == "tray" and piece.chosen]
     assert chosen == [f"tray_{TEMPLE.controller}"]
     assert first.startswith("Raspberry Pi Zero 2 W") == (TEMPLE.controller == "pi_zero_2w")
-    assert f"pictures/temple/tray_{TEMPLE.controller}.png" in (DOCS / "build.md").read_text("utf-8")
+    guide = (DOCS / "build.md").read_text("utf-8")
+    assert ("made from the assembly, with a Pi Zero 2 W" in guide) == (TEMPLE.controller == "pi_zero_2w")
+
+
+def test_the_guide_shows_a_picture_of_every_step() -> None:
+    guide = (DOCS / "build.md").read_text("utf-8")
+    assert [name for name in steps.STEPS if f"](pictures/temple/step-{name}.png) | {name[0]}. **" not in guide] == []

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from hardware import slicing
-from hardware.catalogue import Piece
+from hardware.__main__ import folder
+from hardware.bill import BEADS, bill, fitted, table
+from hardware.catalogue import BLACK, OCHRE, PAPER, Piece
 from hardware.making import Workshop
 
 
@@ -39,3 +41,20 @@ def test_stl_and_step_and_3mf_are_written(kit: dict[str, Piece], workshop: Works
     assert workshop.stl(piece).stat().st_size > 1000
     assert workshop.step(piece).read_text("utf-8").startswith("ISO-10303-21")
     assert workshop.threemf(piece).read_bytes()[:2] == b"PK"
+
+
+def test_filament_is_bought_by_the_spool_and_by_colour() -> None:
+    lines = list(slicing.spools({BLACK: 50.0, OCHRE: 240.0, PAPER: 1000.0}))
+    assert "| matt black | 55 | one of 250 g |" in lines
+    assert "| ochre | 264 | one of 1 kg |" in lines
+    assert "| sand | 1100 | 1 of 1 kg and one of 250 g |" in lines
+    assert lines[-1].endswith("it takes one of 250 g and 2 of 1 kg.")
+
+
+def test_a_temple_for_one_size_of_bead_has_a_folder_and_a_bill_of_its_own() -> None:
+    assert folder(8) != folder(None)
+    assert folder(8).parent == folder(None)
+    shown = "\n".join(table(fitted(bill(), 8)))
+    assert "| round bead, 8 mm, all of one size, without a wide hole | 360 |" in shown
+    assert BEADS not in shown
+    assert BEADS in "\n".join(table(bill()))

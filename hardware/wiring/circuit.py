@@ -45,7 +45,7 @@ def _board(wiring: Wiring) -> elm.Ic:
 def _receiver(drawing: schemdraw.Drawing, wiring: Wiring, god: str, at: tuple[float, float]) -> None:
     """Draw one receiver, whose output is an open collector, and the pull-up on the strip."""
     feed = wiring.receivers
-    drawing.add(elm.Line().at(at).right().length(4.0).label(f"signal, {NAMES[god]}", loc="top"))
+    drawing.add(elm.Line().at(at).right().length(5.2).label(f"signal, {NAMES[god]}", loc="top"))
     knot = drawing.add(elm.Dot())
     drawing.add(elm.Resistor().at(knot.center).up().length(1.7).label(PULL_UP, loc="bottom"))
     drawing.add(elm.Vdd().label(feed))
@@ -55,19 +55,19 @@ def _receiver(drawing: schemdraw.Drawing, wiring: Wiring, god: str, at: tuple[fl
         elm.IcPin(name="+", side="top", anchorname="plus"),
         elm.IcPin(name="−", side="bottom", anchorname="minus"),
     ]
-    box = drawing.add(elm.Ic(pins=pins, size=(2.4, 1.4), lblsize=_SMALL, leadlen=0.35).anchor("signal").right())
+    box = drawing.add(elm.Ic(pins=pins, size=(3.0, 1.4), lblsize=_SMALL, leadlen=0.35).anchor("signal").right())
     drawing.add(elm.Vdd().at(box.plus).label(feed))
     drawing.add(elm.Ground().at(box.minus))
     drawing.add(
         elm.Label()
-        .at((box.center[0] + 1.4, box.center[1]))
+        .at((box.center[0] + 1.8, box.center[1]))
         .label(_OUTPUT.format(NAMES[god]), halign="left", fontsize=_SMALL)
     )
 
 
 def _emitters(drawing: schemdraw.Drawing, wiring: Wiring, board: elm.Ic) -> None:
     """Draw both emitters from 5 V to ground, or to the transistor that switches them."""
-    right = board.absanchors[GODS[0]][0] + 15
+    right = board.absanchors[GODS[0]][0] + 17
     top = board.absanchors[GODS[0]][1] + 1.7
     foot = board.absanchors[GODS[1]][1] - 1.6
     for n, god in enumerate(GODS):

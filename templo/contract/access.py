@@ -1,6 +1,6 @@
-"""Who may do what at the broker, as mosquitto's access list says it: what follows from who sends and reads what.
+"""The broker's access rules for each user, as mosquitto's access list, derived from who sends and reads each message.
 
-Beside the contract's own topics it knows those of Home Assistant's discovery.
+It includes the topics of Home Assistant's discovery.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from templo.contract.declarations import Catalogue, Place, Role
 from templo.contract.messages import CONTRACT
 
 DISCOVERY = "homeassistant"
-"""The first level of the topics under which Home Assistant looks for devices, unless it is set otherwise."""
+"""The first level of the topics under which Home Assistant looks for devices by default."""
 
 
 def discovery_topic(temple: str) -> str:
@@ -26,7 +26,7 @@ def discovery_topic(temple: str) -> str:
 def access_rules(
     temples: Mapping[str, str], watchers: Sequence[str], catalogue: Catalogue = CONTRACT
 ) -> dict[str, list[str]]:
-    """Return for each user of the broker its lines of an access list; what is not in them is denied.
+    """Return each user's lines of the broker's access list; everything else is denied.
 
     `temples` are the users of the temples by the temples' names; `watchers` are users who read everything.
 

@@ -1,4 +1,4 @@
-"""Payloads: messages to bytes and back."""
+"""Encodes messages as payloads and decodes them."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """Everything about one message that does not change from one payload to the next."""
+    """Everything about one message that is the same for all payloads."""
 
     type: type
     leaf: str
@@ -151,7 +151,7 @@ def message(
 
 
 class Catalogue:
-    """Messages that belong together: each is read and written by its declaration."""
+    """A set of messages, each read and written by its declaration."""
 
     def __init__(self, messages: Iterable[type]) -> None:
         """Take classes that `message` declared."""
@@ -189,7 +189,7 @@ class Catalogue:
         return declaration.read(value)
 
     def topic(self, temple: str, leaf: str) -> str:
-        """Return the topic of one leaf of a temple; raises `WireError` where the name could not be a temple's."""
+        """Return the topic of one leaf of a temple; raises `WireError` if the name cannot be a temple's."""
         if leaf not in self._temple_leaves:
             raise WireError(f"topic leaf is {leaf!r}; expected one of {', '.join(self._temple_leaves)}")
         return f"{ROOT}/{temple_name(temple)}/{leaf}"
@@ -221,9 +221,9 @@ def declaration_of(message: type[AnyMessage]) -> Declaration:
 
 
 def json_path(message: type[AnyMessage], name: str, *inner: str) -> str:
-    """Return the way to a value in a message's payload, for templates of other programs: ``totals.tlaloc``.
+    """Return the path to a value in a message's payload, for templates of other programs: ``totals.tlaloc``.
 
-    Raises `ValueError` where the message has no such field.
+    Raises `ValueError` if the message has no such field.
 
     >>> from templo.contract import Count
     >>> json_path(Count, "totals", "tlaloc")

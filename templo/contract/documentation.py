@@ -1,4 +1,4 @@
-"""The tables of docs/protocol.md, which stand there between marks and are written from the declarations."""
+"""Writes the tables of docs/protocol.md, which are between marks there, from the declarations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def with_tables(text: str, catalogue: Catalogue = CONTRACT) -> str:
     """Return a document with every table between its marks replaced.
 
     A table begins after ``<!-- generated: topics -->`` or ``<!-- generated: LEAF -->`` and ends at ``<!-- end -->``.
-    Raises `ValueError` for a mark that names no message, and where a message has no marks.
+    Raises `ValueError` for a mark that names no message, and if a message has no marks.
     """
     tables = {"topics": topics_table(catalogue)}
     tables |= {each.leaf: fields_table(each) for each in catalogue}

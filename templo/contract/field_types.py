@@ -86,15 +86,15 @@ class FieldType(ABC, Generic[_T]):
 
     @abstractmethod
     def read(self, where: str, value: object) -> _T:
-        """Return the value that a JSON value stands for; raises `WireError`, which names `where`."""
+        """Decode a JSON value; raises `WireError`, which names `where`."""
 
     def write(self, value: _T) -> object:
-        """Return the JSON value that stands for a value."""
+        """Encode a value as JSON."""
         return value
 
     @property
     def writer(self) -> Callable[[_T], object] | None:
-        """Return `write`, or None where every value is its own JSON value."""
+        """Return `write`, or None if every value is its own JSON value."""
         return None if type(self).write is FieldType.write else self.write
 
 

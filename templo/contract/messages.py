@@ -44,7 +44,7 @@ RedGreenBlue: TypeAlias = Annotated[tuple[int, int, int], Colour()]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that happened to a temple's ledger, at `at`; it stands until a person dismisses it by its `code`.
+    """Something that happened to a temple's ledger at `at`, shown until a person dismisses it by its `code`.
 
     Codes of today: `ledger_restored` (the companion proved that the ledger came from a backup), `backup_restored` (a
     person restored one), `ledger_cloned` (another temple speaks from a copy of it), `ledger_damaged` and
@@ -69,9 +69,9 @@ _NOTICES = ListOf(Record(Notice, "a JSON object with a code and a time"), MOST_N
 class Status:
     """Retained birth, will and every change of health. `source` is absent until the ledger could be opened.
 
-    `notices`, oldest first, are what a person has not dealt with yet, since before this session perhaps.
-    `publication` numbers what this session has published here, the will of each connection too: a broker that brings
-    an earlier message back brings its number back as well.
+    `notices`, oldest first, are those that nobody has dismissed, perhaps from before this session. `publication`
+    numbers what this session has published here, the will of each connection too: a broker that brings an earlier
+    message back brings its number back as well.
     """
 
     leaf: ClassVar[str] = "status"

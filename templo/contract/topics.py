@@ -1,4 +1,4 @@
-"""Topics: what each message is published under."""
+"""The topic of each message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from templo.contract.messages import CONTRACT, Changed
 def topic(temple: str, leaf: str) -> str:
     """Return the topic of one leaf of a temple.
 
-    Raises `WireError` where the name could not be a temple's.
+    Raises `WireError` if the name could not be a temple's.
 
     >>> topic("attic", "token")
     'templo/attic/token'
@@ -30,7 +30,7 @@ def parse_topic(text: str) -> tuple[str, str]:
 def table_topic(table: str) -> str:
     """Return the topic under which a table's changes are published.
 
-    Raises `WireError` where the id could not be a table's.
+    Raises `WireError` if the id could not be a table's.
 
     >>> table_topic("77" * 16)
     'templo-tables/77777777777777777777777777777777/changed'

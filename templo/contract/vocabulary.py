@@ -1,4 +1,4 @@
-"""The words of the contract: every value that a field may take from a fixed list."""
+"""The vocabulary of the contract: every value that a field may take from a fixed list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class God(StrEnum):
 
 
 class State(StrEnum):
-    """How a temple is, as its retained status says it."""
+    """The state of a temple in its retained status."""
 
     READY = "ready"
     ALERT = "alert"
@@ -22,7 +22,7 @@ class State(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a temple runs on."""
+    """The kind of device that a temple runs on."""
 
     PI = "pi"
     PICO = "pico"
@@ -39,7 +39,7 @@ class Timing(StrEnum):
 
 
 class Beam(StrEnum):
-    """What is known of one slot's beam."""
+    """The condition of one slot's beam."""
 
     UNPROVED = "unproved"
     """Clear by its level, but no edge was detected since the daemon started."""
@@ -51,7 +51,7 @@ class Beam(StrEnum):
     FLICKER = "flicker"
     """Far more edges than tokens could make: sunlight, a loose plug, a weak supply."""
     UNKNOWN = "unknown"
-    """The daemon is not there to say."""
+    """The daemon is not running."""
 
 
 class Trouble(StrEnum):
@@ -90,9 +90,9 @@ class Emitters(StrEnum):
     """Whether a temple can prove its beams by itself."""
 
     SWITCHED = "switched"
-    """They hang on a pin: switched off and on, they prove the whole path."""
+    """They are on a pin: switching them off and on proves the whole path."""
     FIXED = "fixed"
-    """They shine always: nothing but a broken beam proves that its receiver is there."""
+    """They are always on: only a broken beam proves that its receiver is there."""
 
 
 class LightEffect(StrEnum):
@@ -105,7 +105,7 @@ class LightEffect(StrEnum):
 
 
 class CommandName(StrEnum):
-    """What a companion may ask of a temple."""
+    """The commands that a companion may send to a temple."""
 
     IDENTIFY = "identify"
     SELFTEST = "selftest"

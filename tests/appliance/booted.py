@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from tests import fresh
 from tests.appliance import written
 from tests.appliance.addresses import named, networks, secured
-from tests.appliance.faults import full, killed, misconfigured, without_beams
+from tests.appliance.faults import flooded, full, killed, misconfigured, stopped, without_beams
 from tests.appliance.installing import alone, download, exposed, installed_into, packaged
 from tests.appliance.machine import (
     APT,
@@ -68,6 +68,10 @@ def main(argv: Sequence[str]) -> int:
             installed_into(root)
             with booted(root.folder) as machine:
                 lived(machine)
+            with booted(root.folder) as machine:
+                machine.until("the temple counts", machine.counts)
+                say("power on to counting", f"{time.monotonic() - machine.begun:.1f} s")
+                drop(machine, 1)
             flash(root.folder)
             with booted(root.folder) as machine:
                 flashed(machine)
@@ -104,7 +108,9 @@ def lived(machine: Machine) -> None:
     returned(machine)
     as_written(machine)
     killed(machine)
+    stopped(machine)
     full(machine)
+    flooded(machine)
     print("Installed again, removed, purged:", flush=True)
     packaged(machine)
     print("One program alone, then the last release, this one, and back:", flush=True)
@@ -114,15 +120,17 @@ def lived(machine: Machine) -> None:
 
 
 def remembered(machine: Machine) -> None:
-    """Measure what each unit takes of the memory."""
-    total = 0.0
-    for unit in UNITS:
-        rollup = machine.run(f"cat /proc/{machine.show(unit, 'MainPID')}/smaps_rollup")
-        found = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
-        kilobytes = int(found[1]) if found else 0
-        total += kilobytes / 1024
-        say(f"memory of {unit} (PSS)", f"{kilobytes / 1024:.1f} MiB")
-    say("memory of all three, of 512 MiB", f"{total:.1f} MiB")
+    """Measure what each unit takes of the memory, and what all that runs takes together."""
+
+    def mebibytes(processes: str) -> float:
+        rollups = machine.attempt(f"cat /proc/{processes}/smaps_rollup 2>/dev/null").stdout
+        return sum(int(kilobytes) for kilobytes in re.findall(r"^Pss:\s+(\d+) kB", rollups, re.MULTILINE)) / 1024
+
+    units = {unit: mebibytes(machine.show(unit, "MainPID")) for unit in (*UNITS, "templo-mayor-name")}
+    for unit, found in units.items():
+        say(f"memory of {unit} (PSS)", f"{found:.1f} MiB")
+    say("memory of these four, of 512 MiB", f"{sum(units.values()):.1f} MiB")
+    say("memory of every process of the machine", f"{mebibytes('[0-9]*'):.1f} MiB")
 
 
 def as_written(machine: Machine) -> None:
@@ -133,7 +141,7 @@ def as_written(machine: Machine) -> None:
         "cd /srv; openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=temple.example "
         "-addext subjectAltName=DNS:temple.example -keyout privkey.pem -out fullchain.pem"
     )
-    ran = 0
+    ran, stopped, restored = 0, set[str](), False
     for page in written.PAGES:
         for command in written.commands(page):
             if command in written.NOT_RUN:
@@ -152,11 +160,20 @@ def as_written(machine: Machine) -> None:
             ran += 1
             if command.startswith("systemctl disable --now"):
                 machine.run(command.replace("disable", "enable"))
-            if command.startswith(("templo-mayor restore", "apt install")):
+            verb, _, unit = command.removeprefix("systemctl ").partition(" ")
+            if verb == "stop":
+                stopped.add(unit)
+            elif verb == "start":
+                stopped.discard(unit)
+            restored |= " restore " in command
+            if stopped:
+                continue
+            if restored or command.startswith("apt install"):
                 machine.until(
                     "the temple is back", lambda: machine.counts() or "backup" in machine.page("/temples/templo")
                 )
                 machine.attempt(f"templo-controller dismiss backup_restored {STATE}")
+                restored = False
             machine.until("the temple counts", machine.counts)
     machine.run("rm /etc/apt/apt.conf.d/90yes")
     say("commands of the docs that do what they say", ran)

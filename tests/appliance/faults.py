@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 import time
+from collections.abc import Callable
 
 from tests.appliance.machine import OURS, STATE, UNITS, Machine, drop, must, say, status
+
+DISKS = {
+    "full": "mount -t tmpfs -o size=16k,mode=0700 tmpfs {folder}; chown {user}: {folder}",
+    "read-only": "mount --bind {folder} {folder}; mount -o remount,bind,ro {folder}",
+}
+"""How a folder becomes a disk that takes nothing more."""
+
+FLOOD = 100_000
+MOST_LINES = 1500
+"""journald lets a unit of 200 lines in 30 s have up to six times as many where its disk has much room."""
 
 
 def without_beams(machine: Machine) -> None:
@@ -15,6 +27,9 @@ def without_beams(machine: Machine) -> None:
     )
     say("without a GPIO chip the temple's page says that it is missing")
     must("and the controller was never restarted", machine.show("templo-controller", "NRestarts"), "0")
+    must("and `templo-mayor status` takes it for none that counts", "does not count" in status(machine))
+    said = machine.run("templo-controller status; templo-controller selftest 2>&1 || true")
+    must("`templo-controller status` finds it, and selftest says why it cannot", said.count("GPIO") >= 1)
     must("and names the cause to systemd", "GPIO" in machine.show("templo-controller", "StatusText"))
 
 
@@ -56,25 +71,62 @@ def killed(machine: Machine) -> None:
         say(f"{unit} killed: a new token is in the companion's store after", f"{time.monotonic() - begun:.1f} s")
 
 
+def stopped(machine: Machine) -> None:
+    """Stop each daemon: the pages say so, and what falls meanwhile is stored once it runs again."""
+    page, tokens = "/temples/templo", machine.received()
+    machine.run("systemctl stop mosquitto")
+    machine.until("the page says so", lambda: "The message broker cannot be reached" in machine.page(page))
+    say("the broker stopped: the temple's page says that it cannot be reached")
+    machine.run(f"templo-controller drop tlaloc --count 2 {STATE}; systemctl start mosquitto")
+    machine.until("every token is stored", lambda: machine.received() == tokens + 2)
+    machine.run("systemctl stop templo-controller")
+    machine.until("the page says so", lambda: "The temple is switched off" in machine.page(page))
+    say("the controller stopped: the temple's page says that it is switched off")
+    machine.run("systemctl start templo-controller; systemctl stop templo-companion")
+    must("the companion stopped: nothing answers", machine.answer("/"), ("", ""))
+    machine.run(f"templo-controller drop tlaloc --count 3 {STATE}; systemctl start templo-companion")
+    machine.until("every token is stored", lambda: machine.received() == tokens + 5)
+    machine.until("the temple counts", machine.counts)
+    say("what fell while the broker or the companion was stopped is stored once it runs again")
+
+
 def full(machine: Machine) -> None:
-    """Start each daemon on a disk that is full or read-only; the page must say so, and all be well afterwards."""
+    """Start each daemon on a disk that is full, then on one that is read-only; the pages must say so."""
     store, ledger = (f"/var/lib/{unit}" for unit in ("templo-companion", "templo-controller"))
     tokens = machine.received()
-    machine.run(f"systemctl stop templo-companion; mount -t tmpfs -o size=16k,mode=0700 tmpfs {store}")
-    machine.run(f"chown templo-companion: {store}; systemctl start templo-companion")
-    machine.until("the page says why it cannot start", lambda: "cannot start" in machine.answer("/")[1])
-    must("on a full disk the companion is up, and its page says why it cannot start", machine.answer("/")[0], "503")
-    machine.run(f"systemctl stop templo-companion; umount {store}; systemctl start templo-companion")
-    machine.until("the temple counts", machine.counts)
-    must("and with room again it has every token", machine.received(), tokens)
 
-    machine.run(
-        f"systemctl stop templo-controller; mount --bind {ledger} {ledger}; mount -o remount,bind,ro {ledger}"
-    )
-    machine.run("systemctl start templo-controller")
-    page = "/temples/templo"
-    machine.until("the page says so", lambda: "cannot write to its storage" in machine.page(page))
-    say("on a read-only disk the controller is up, and the temple's page says so")
-    machine.run(f"systemctl stop templo-controller; umount {ledger}; systemctl start templo-controller")
-    machine.until("the temple counts", machine.counts)
+    def refused() -> bool:
+        code, page = machine.answer("/")
+        return code == "503" and "cannot start" in page
+
+    def shown(sentence: str) -> Callable[[], bool]:
+        return lambda: sentence in machine.page("/temples/templo")
+
+    for unit, folder, disk, said in (
+        ("templo-companion", store, "full", refused),
+        ("templo-companion", store, "read-only", refused),
+        ("templo-controller", ledger, "full", shown("storage is full")),
+        ("templo-controller", ledger, "read-only", shown("cannot write to its storage")),
+    ):
+        mounted = DISKS[disk].format(folder=folder, user=unit)
+        machine.run(f"systemctl stop {unit}; {mounted}; systemctl start {unit}")
+        machine.until("the page says why", said)
+        must(f"{unit} on a {disk} disk is up", machine.show(unit, "ActiveState"), "active")
+        say("and the page says why it does nothing")
+        machine.run(f"systemctl stop {unit}; umount {folder}; systemctl start {unit}")
+        machine.until("the temple counts", machine.counts)
+        must("with its disk back every token is there", machine.received(), tokens)
     drop(machine, 1)
+
+
+def flooded(machine: Machine) -> None:
+    """Let the controller's unit write without end, as lgpio does when its chip goes away."""
+    folder = "/run/systemd/system/templo-controller.service.d"
+    flood = f"[Service]\nExecStartPre=sh -c 'seq {FLOOD} >&2'\n"
+    machine.run(f"mkdir {folder}; printf '%s' {shlex.quote(flood)} >{folder}/flood.conf; systemctl daemon-reload")
+    machine.run("systemctl restart templo-controller; journalctl --sync")
+    written = machine.run("journalctl --unit=templo-controller --output=cat | grep -c '^[0-9]*$' || true")
+    must(f"of {FLOOD} lines at once the journal has {MOST_LINES} at most", int(written) <= MOST_LINES)
+    say("lines of them in the journal", written.strip())
+    machine.run(f"rm -r {folder}; systemctl daemon-reload; systemctl restart templo-controller")
+    machine.until("the temple counts", machine.counts)

@@ -126,7 +126,10 @@ def packaged(machine: Machine) -> None:
     machine.run("echo 'templo-mayor templo-mayor/purge-tokens boolean true' | debconf-set-selections")
     machine.run(f"{APT} purge templo-mayor")
     must("purged with a yes, nothing is left", leftovers(machine, "/etc /usr /var /run"), [])
-    machine.run(f"cd /srv; {APT} install ./templo-mayor_*.deb")
+    said = machine.run(f"cd /srv; {APT} install ./templo-mayor_*.deb")
+    must("what apt says last is what to do now", "http://192.168.178.77" in said.splitlines()[-1])
+    confined = f"grep --count '^NoNewPrivs:.1$' /proc/{machine.show('mosquitto', 'MainPID')}/status || true"
+    must("mosquitto is confined at once", machine.run(confined).strip(), "1")
     simulate(machine)
     machine.run("systemctl restart templo-controller")
     machine.until("the temple counts", machine.counts)

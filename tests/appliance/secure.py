@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.appliance.tls import Tls
-from companion.cli.network import any_free_port
+from companion.cli.programs.network import any_free_port
 from tests.controller.program import ROOT
 
 HOSTS = ("localhost", "raspberrypi", "raspberrypi.local", "raspberrypi.fritz.box", "127.0.0.1", "192.168.1.7")

@@ -340,6 +340,30 @@ def test_run_by_an_update_it_keeps_the_temples_and_watchers_of_the_last_time(tmp
     assert (made.broker / "acl").read_text() == before
 
 
+def test_a_temple_that_joins_by_a_code_has_a_user_as_any_other_and_its_password_where_the_companion_reads_it(
+    tmp_path: Path,
+) -> None:
+    made = Installation(tmp_path)
+    folder = made.access / "pairing"
+    assert made.run("--pair", "attic").returncode == 0
+    assert "user temple-attic\ntopic readwrite templo/attic/status\n" in (made.broker / "acl").read_text()
+    assert f"TEMPLO_BROKER_PASSWORD={made.password('temple-attic')}\n" in (folder / "attic.env").read_text()
+    assert made.run("--again", "--pair", "cellar", "--renew").returncode == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["attic.env", "cellar.env"]
+    assert made.password("temple-attic") in (folder / "attic.env").read_text()
+    assert stat.S_IMODE(folder.stat().st_mode) in (0o700, 0o750)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} <= {0o600, 0o640}
+    assert made.run("--temple", TEMPLE, "--pair", "cellar").returncode == 0
+    assert [path.name for path in folder.iterdir()] == ["cellar.env"], "who is no temple any more joins by no code"
+
+
+def test_the_temple_of_this_machine_joins_by_no_code(tmp_path: Path) -> None:
+    done = Installation(tmp_path).run("--pair", TEMPLE)
+    assert done.returncode == 2
+    assert "expected one elsewhere" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["#", "+", "a/b", "", "Templo", "a\nuser x", "é"])
 def test_a_name_that_is_no_temple_s_never_reaches_the_access_list(tmp_path: Path, name: str) -> None:
     done = Installation(tmp_path).run("--temple", name)

@@ -88,12 +88,15 @@ def test_a_temple_that_never_came_is_not_taken_for_one_that_counts() -> None:
 
 
 def test_the_pages_are_where_the_settings_put_them() -> None:
-    assert status.pages(WebSettings(port=8000), ["192.168.1.7"], "Pi.lan") == [
+    assert status.pages(WebSettings(port=8000), ["192.168.1.7"], "pi.local") == [
         "http://192.168.1.7:8000",
         "http://pi.local:8000",
     ]
-    assert status.pages(WebSettings(address="http://templo.local/"), ["192.168.1.7"], "pi") == ["http://templo.local"]
-    assert status.pages(WebSettings(port=80), ["127.0.0.1"], "pi") == []
+    assert status.pages(WebSettings(address="http://templo.local/"), ["192.168.1.7"], "pi.local") == [
+        "http://templo.local"
+    ]
+    assert status.pages(WebSettings(port=80), ["127.0.0.1"], "pi.local") == []
+    assert status.pages(WebSettings(port=80), ["192.168.1.7"], "") == ["http://192.168.1.7"]
 
 
 def test_what_systemd_and_the_page_say_is_understood() -> None:
@@ -110,9 +113,10 @@ def test_what_systemd_and_the_page_say_is_understood() -> None:
         ports.append(port)
         return (
             '# TYPE templo_temple_up gauge\ntemplo_temple_up{temple="templo"} 1\ntemplo_temple_up{temple="attic"} 0\n'
+            'templo_temple_up{temple="cellar"} 1\ntemplo_temple_trouble{temple="cellar",code="beams_missing"} 1\n'
         )
 
     found = status.look(systemd, fetch)
     assert ports == [8080]
     assert found.units == {"broker": "active", "controller": "active", "companion": "failed"}
-    assert found.temples == {"templo": True, "attic": False}
+    assert found.temples == {"templo": True, "attic": False, "cellar": False}

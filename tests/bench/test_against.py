@@ -12,7 +12,7 @@ from bench.against import Figure, compared
 from bench.programs import ROOT, BenchError
 
 TINY = ["--rounds", "1", "--tokens", "2", "--burst", "10", "--posts", "4"]
-TINY += ["--playouts", "0.001", "--repaint", "1", "--sittings", "2"]
+TINY += ["--playouts", "0.001", "--repaint", "1", "--sittings", "1"]
 in_a_clone = pytest.mark.skipif(
     not (ROOT / ".git").exists(), reason="needs a clone: there is no revision without git"
 )

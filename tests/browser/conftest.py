@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, ViewportSize, expect
 
 from companion.model.table import Table
 from companion.web.server.serving import Server
 from templo import contract
-from tests import fonts
+from tests.browser.layout import DRAWN, WITHOUT_FONTS
 from tests.guides import SKIPPED
 from tests.web.conftest import WebHome
 
@@ -22,6 +23,13 @@ PHONE: ViewportSize = {"width": 360, "height": 780}
 SCREEN: ViewportSize = {"width": 1920, "height": 1080}
 STREAMS = 16
 InBothFonts = Callable[[Page], Iterator[Page]]
+Kind = tuple[Any, ...]
+"""What a device cannot change once it is made: its font, its language and the like."""
+
+KEPT = 8
+"""Devices that wait for a next test, in one process."""
+
+FORGET = "localStorage.clear(), sessionStorage.clear()"
 
 PATIENCE_MS = 120_000
 """A machine may be busy with much else, and a page that is right is right late."""
@@ -69,10 +77,20 @@ class Companion:
             self.home.services.temples.intake.receive([(temple, self.home.token(self.seq, god))])
 
 
+@pytest.fixture(scope="session")
+def usual() -> list[int]:
+    """The port of this process's last companion: at the same address, a device has the style sheets and scripts."""
+    return [0]
+
+
 @pytest.fixture
-def companion(tmp_path: Path) -> Iterator[Companion]:
+def companion(tmp_path: Path, usual: list[int]) -> Iterator[Companion]:
     home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
-    companion = Companion.started(home)
+    try:
+        companion = Companion.started(home, usual[0])
+    except OSError:  # another program took it meanwhile
+        companion = Companion.started(home)
+    usual[:] = [companion.server.port]
     yield companion
     companion.stop()
     home.store.close()
@@ -84,11 +102,49 @@ class Device:
 
     context: BrowserContext
     page: Page
+    kind: Kind = ()
     complaints: list[str] = field(default_factory=list)
+    spent: bool = False
+    """Whether a test changed what would outlast its pages."""
 
-    def hear(self, message: ConsoleMessage) -> None:
+    def __post_init__(self) -> None:
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        for of, names in (
+            (self.page, ("add_init_script", "close", "emulate_media", "on", "route")),
+            (self.page.clock, ("install",)),
+            (self.context, ("add_init_script", "grant_permissions", "new_cdp_session", "route", "set_offline")),
+        ):
+            for name in names:
+                setattr(of, name, self._spending(getattr(of, name)))
+
+    def _spending(self, do: Callable[..., Any]) -> Callable[..., Any]:
+        def spend(*args: Any, **more: Any) -> Any:
+            self.spent = True
+            return do(*args, **more)
+
+        return spend
+
+    def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
+
+    def forget(self) -> bool:
+        """Leave every page and forget who this was; returns whether it is like a new one then."""
+        if self.spent or self.page.is_closed():
+            return False
+        for other in self.context.pages:
+            if other is not self.page:
+                other.close()
+        try:
+            # A page of the same site without a script: Chromium keeps the process, and the next page costs a third.
+            self.page.goto(urljoin(self.page.url, "/healthz"))
+            self.page.evaluate(FORGET)
+        except Error:  # its companion is gone, or it never saw one
+            return False
+        self.context.clear_cookies()
+        self.page.mouse.move(0, 0)
+        return True
 
     def join(self, companion: Companion, table: Table, seat: str, name: str) -> None:
         """Scan the code and take a seat."""
@@ -107,6 +163,11 @@ class Device:
         self.page.wait_for_url(f"**/t/{table.id}")
         self.listening()
 
+    def hold(self, companion: Companion, table: Table) -> None:
+        """Hold every seat of a table without looking at it yet."""
+        key = companion.home.services.seats.share(table.id, table.code, {})
+        self.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
+
     def watch(self, companion: Companion, table: Table, layout: str = "") -> None:
         """Open a table without a seat, or its screen."""
         self.page.goto(f"{companion.address}/t/{table.id}{layout}")
@@ -116,13 +177,53 @@ class Device:
         """Wait until the page's script runs."""
         self.page.wait_for_selector("html[data-scripted]", state="attached")
 
+    def key(self, table: Table) -> str:
+        """Return what proves to the companion which seats this device has."""
+        return next(each["value"] for each in self.context.cookies() if each["name"] == f"seat-{table.id}")
+
     def count(self, god: str) -> int:
         """Return the number that stands beside a god."""
         return int(self.page.locator(f'[data-piece="count-{god}"]').first.get_attribute("value") or -1)
 
 
+class Devices:
+    """Hands out phones and screens, and takes them back for a next test that needs one alike."""
+
+    def __init__(self, browser_in: Callable[[str], Browser]) -> None:
+        self._browser_in = browser_in
+        self._idle: list[Device] = []
+
+    def take(self, viewport: ViewportSize, font: str, *, guide: bool, fresh: bool = False, **options: Any) -> Device:
+        kind = (font, guide, *sorted(options.items()))
+        device = next((each for each in self._idle if each.kind == kind), None)
+        if device is None or fresh:
+            context = self._browser_in(font).new_context(viewport=viewport, **options)
+            context.set_default_timeout(PATIENCE_MS)
+            if not guide:
+                context.add_init_script(SKIPPED)
+            return Device(context, context.new_page(), kind)
+        self._idle.remove(device)
+        if device.page.viewport_size != viewport:
+            device.page.set_viewport_size(viewport)
+        return device
+
+    def take_back(self, device: Device) -> None:
+        if device.forget():
+            device.complaints.clear()
+            self._idle.append(device)
+        else:
+            device.context.close()
+        while len(self._idle) > KEPT:
+            self._idle.pop(0).context.close()
+
+
+@pytest.fixture(scope="session")
+def devices(browser_in: Callable[[str], Browser]) -> Devices:
+    return Devices(browser_in)
+
+
 @pytest.fixture
-def device(browser_in: Callable[[str], Browser]) -> Iterator[Callable[..., Device]]:
+def device(devices: Devices) -> Iterator[Callable[..., Device]]:
     made: list[Device] = []
 
     def make(
@@ -134,51 +235,44 @@ def device(browser_in: Callable[[str], Browser]) -> Iterator[Callable[..., Devic
         guide: bool = False,
         **more: Any,
     ) -> Device:
-        context = browser_in(font).new_context(
-            viewport=viewport,
-            locale=language,
-            color_scheme=scheme,
-            reduced_motion=motion,
-            **more,
-        )
-        context.set_default_timeout(PATIENCE_MS)
-        if not guide:
-            context.add_init_script(SKIPPED)
-        made.append(Device(context, context.new_page()))
-        made[-1].page.on("console", made[-1].hear)
-        made[-1].page.on("pageerror", lambda error: made[-1].complaints.append(str(error)))
+        looks: dict[str, Any] = {"locale": language, "color_scheme": scheme, "reduced_motion": motion}
+        made.append(devices.take(viewport, font, guide=guide, **looks, **more))
         return made[-1]
 
     yield make
     complaints = [complaint for each in made for complaint in each.complaints]
     for each in made:
-        each.context.close()
+        devices.take_back(each)
     assert complaints == []
 
 
 @pytest.fixture
-def in_both_fonts(browser_in: Callable[[str], Browser]) -> InBothFonts:
+def in_both_fonts(devices: Devices) -> InBothFonts:
     """Open again what a page shows, to the same person and in the same size: in the narrow font, then in the wide."""
 
     def both(page: Page) -> Iterator[Page]:
-        language, dark = page.evaluate("[navigator.language, matchMedia('(prefers-color-scheme: dark)').matches]")
-        for font in fonts.FAMILIES:
-            context = browser_in(font).new_context(
-                viewport=page.viewport_size,
-                locale=language,
-                color_scheme="dark" if dark else "light",
-                reduced_motion="reduce",
-                storage_state=page.context.storage_state(),
-            )
-            context.set_default_timeout(PATIENCE_MS)
-            copy = context.new_page()
+        language, dark, guided = page.evaluate(
+            "[navigator.language, matchMedia('(prefers-color-scheme: dark)').matches, !localStorage['guide:mexica']]"
+        )
+        looks: dict[str, Any] = {
+            "locale": language,
+            "color_scheme": "dark" if dark else "light",
+            "reduced_motion": "reduce",
+        }
+        device = devices.take(page.viewport_size or PHONE, "both", guide=guided, **looks)
+        device.context.add_cookies(page.context.cookies())  # type: ignore[arg-type]  # what it gives is what it takes
+        copy = device.page
+        try:
             copy.goto(page.url)
             if copy.locator("#live").count():
                 copy.wait_for_selector("html[data-scripted]", state="attached")
             copy.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
-            try:
-                yield copy
-            finally:
-                context.close()
+            copy.evaluate(f"document.fonts.ready.then({DRAWN})")
+            yield copy
+            copy.evaluate(WITHOUT_FONTS)
+            copy.evaluate(DRAWN)
+            yield copy
+        finally:
+            devices.take_back(device)
 
     return both

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
 
 from playwright.sync_api import Locator, Page
 
+from companion.games.kit import CHANCE
+from companion.model.seating import seats_held
 from tests.browser.conftest import Companion, Device
 
 HURRIED = """() => {
@@ -26,6 +29,32 @@ def confirm(button: Locator, done: Callable[[], bool]) -> None:
             if button.get_attribute("data-armed") is not None:
                 break
     raise AssertionError("a confirmed tap did nothing")
+
+
+def played_out(companion: Companion, table_id: str, keys: Mapping[str, str], fall: Callable[[], None]) -> None:
+    """Play what is left of a game past the pages, which only follow it.
+
+    Args:
+        companion: where the table is.
+        table_id: the table.
+        keys: the key of each seat that a device has; the app plays the others.
+        fall: lets a token fall, where one may be given.
+    """
+    services, random = companion.home.services, Random(1)
+    for n in range(4000):
+        table = services.tables.get(table_id)
+        if table.phase == "over":
+            return
+        seat = next(each for each in table.game.to_act(table.state) if each in keys or each == CHANCE)
+        moves = table.game.moves(table.state, seat)
+        if table.temple and any(move.name == "sacrifice" for move in moves):
+            fall()
+            continue
+        kind = random.choice(sorted({move.name for move in moves if move.name != "settle"}))
+        move = random.choice([each for each in moves if each.name == kind])
+        key = keys.get(seat) or next(each for each in keys.values() if table.may_bring(seats_held(table, each)))
+        assert services.play.move(table_id, key, seat, move, table.version, f"out{n}").accepted, move
+    raise AssertionError(f"{table.game.name} does not end")
 
 
 class Table:

@@ -31,6 +31,24 @@ TOO_FULL = """() => [...document.querySelectorAll("button, a.button")]
   .map(each => `${each.textContent.trim().slice(0, 40)}: ${each.scrollWidth} in ${each.clientWidth}`)"""
 
 
+WITHOUT_FONTS = """() => {
+  const bare = (rules) => {
+    for (let n = rules.cssRules.length - 1; n >= 0; n--) {
+      const rule = rules.cssRules[n];
+      if (rule instanceof CSSFontFaceRule) rules.deleteRule(n);
+      else if (rule instanceof CSSImportRule) bare(rule.styleSheet);
+      else if (rule instanceof CSSLayerBlockRule) bare(rule);
+    }
+  };
+  [...document.styleSheets].forEach(bare);
+}"""
+"""Takes the fonts that a page brings from it; what stays is what a browser that loads none shows."""
+
+
+DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+"""Waits until a window is drawn in its new size: a map is fitted into its place in the frame after that."""
+
+
 def too_wide(page: Page) -> list[str]:
     """Return how wide a page is and what makes it so, or nothing where it cannot be moved sideways."""
     found: list[str] = page.evaluate(TOO_WIDE)

@@ -14,7 +14,7 @@ from companion.games.kit import CHANCE, Refusal
 from companion.model.table import ServiceError, Table
 from tests import fonts
 from tests.browser.conftest import PATIENCE_MS, Companion
-from tests.browser.layout import READ_FROM_AFAR, measured
+from tests.browser.layout import DRAWN, READ_FROM_AFAR, WITHOUT_FONTS, measured
 
 SHORT = ("A", "B", "C", "D", "E", "F")
 LONG = (
@@ -129,24 +129,6 @@ class View:
     layout: str
     language: str
     font: str
-
-
-WITHOUT_FONTS = """() => {
-  const bare = (rules) => {
-    for (let n = rules.cssRules.length - 1; n >= 0; n--) {
-      const rule = rules.cssRules[n];
-      if (rule instanceof CSSFontFaceRule) rules.deleteRule(n);
-      else if (rule instanceof CSSImportRule) bare(rule.styleSheet);
-      else if (rule instanceof CSSLayerBlockRule) bare(rule);
-    }
-  };
-  [...document.styleSheets].forEach(bare);
-}"""
-"""Takes the fonts that a page brings from it; what stays is what a browser that loads none shows."""
-
-
-DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
-"""Waits until a window is drawn in its new size: a map is fitted into its place in the frame after that."""
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from companion.adapters.draft_watcher import Draft
-from companion.cli.check import option_of
+from companion.cli.data.check import option_of
 from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.test_access import violations

@@ -10,6 +10,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from playwright.sync_api import Page, ViewportSize
 
+from companion.adapters.credentials import Offered
 from companion.adapters.network import certificates
 from companion.model.network import Hotspot, Network, Wifi
 from companion.model.table import Table
@@ -36,6 +37,7 @@ FILES = {
     "pages.page_style", "static", "metrics.metrics", "interface.interface", "setup.hotspot", "play.follow",
     "story.export_csv", "story.export_json", "play.qr", "play.made", "results.result_play",
     "results.result_picture", "results.result_text", "streams.stream", "streams.temple_stream", "trust.authority",
+    "organiser.organiser_stream", "organiser.rounds_stream",
     "play.preview", "trust.worker", "pages.font", "playtests.report", "playtests.playtest",
 }  # fmt: skip
 """What answers with a file, or leads to another page; a playtest's own page needs hundreds of games first."""
@@ -54,7 +56,8 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
     home, services = companion.home, companion.home.services
     authority = folder / "authority.pem"
     authority.write_text(certificates.make_authority("temple", ["temple"]).certificate)
-    home.configure(first_start=True, authority=authority)
+    (folder / f"{'w' * 32}.env").write_text("TEMPLO_BROKER_USER=one\nTEMPLO_BROKER_PASSWORD=two\n")
+    home.configure(first_start=True, authority=authority, offered=Offered(folder))
     home.network = Network(
         managed=True,
         wifi="Casa",
@@ -78,7 +81,7 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
         [{"name": "organiser", "value": ORGANISER.proof, "domain": "localhost", "path": "/organiser"}]
     )
     found = ["/", "/setup", "/setup/step/name", "/setup/step/network", "/setup/step/beams", "/setup/step/table",
-             "/organiser", "/organiser/codes", "/organiser/rounds",
+             "/organiser", "/organiser/codes", "/organiser/rounds", "/organiser/pairing",
              "/trust", "/tables", "/evenings", "/temples", "/temples/table", "/temples/table/held", "/join", "/games",
              "/playtests", NOWHERE, f"/t/{running.id}/held", f"/t/{running.id}/reconcile", f"/t/{running.id}/seats",
              f"/t/{running.id}/story", f"/t/{running.id}/replay?step=1", f"/j/{lobby.code}", f"/t/{lobby.id}",

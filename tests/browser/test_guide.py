@@ -137,40 +137,46 @@ def test_who_waits_is_not_led(companion: Companion, device: Make) -> None:
     expect(phone.page.locator("[data-guided-to]")).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    ("game", "preset", "phase"),
-    [("mexica", "classic", "Roll"), ("market", "classic", "First coins"), ("siege", "skirmish", "Deployment")],
-)
-def test_the_card_of_the_phases_marks_the_one_that_runs(
-    companion: Companion, device: Make, game: str, preset: str, phase: str
-) -> None:
+def test_the_card_of_the_phases_marks_the_one_that_runs(companion: Companion, device: Make) -> None:
     phone = device(guide=True)
-    phone.share(companion, opened(companion, game, preset))
-    phone.page.click("#phases summary")
-    expect(phone.page.locator("#phases [aria-current=step] b")).to_have_text(phase)
+    for game, preset, phase in (
+        ("mexica", "classic", "Roll"),
+        ("market", "classic", "First coins"),
+        ("siege", "skirmish", "Deployment"),
+    ):
+        table = opened(companion, game, preset)
+        phone.hold(companion, table)
+        phone.watch(companion, table)
+        phone.page.click("#phases summary")
+        expect(phone.page.locator("#phases [aria-current=step] b")).to_have_text(phase)
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-@pytest.mark.parametrize(
-    ("game", "preset"),
-    [("mexica", "temple_only"), ("mexica", "classic"), ("market", "classic"), ("moctezuma", "classic"),
-     ("siege", "skirmish")],
-)  # fmt: skip
 def test_the_sentence_and_what_it_lights_stand_on_the_smallest_phone(
-    companion: Companion, device: Make, game: str, preset: str, language: str
+    companion: Companion, device: Make, language: str
 ) -> None:
     phone = device({"width": 360, "height": 640}, language, guide=True)
-    phone.share(companion, opened(companion, game, preset))
-    lit, words = phone.page.locator("[data-guided-to]").first, phone.page.locator(".first-turn")
-    expect(lit).to_be_in_viewport()
-    expect(words).to_be_in_viewport()
-    assert too_wide(phone.page) == []
-    said, tap = words.bounding_box(), lit.bounding_box()
-    assert said
-    assert tap
-    assert said["y"] + said["height"] <= tap["y"] or tap["y"] + tap["height"] <= said["y"], "the one covers the other"
-    phone.page.locator("#phases summary").click()
-    assert too_small(phone.page, "#phases summary, [data-guide-start], [data-guide-skip]") == []
+    for game, preset in (
+        ("mexica", "temple_only"),
+        ("mexica", "classic"),
+        ("market", "classic"),
+        ("moctezuma", "classic"),
+        ("siege", "skirmish"),
+    ):
+        table = opened(companion, game, preset)
+        phone.hold(companion, table)
+        phone.watch(companion, table)
+        lit, words = phone.page.locator("[data-guided-to]").first, phone.page.locator(".first-turn")
+        expect(lit).to_be_in_viewport()
+        expect(words).to_be_in_viewport()
+        assert too_wide(phone.page) == []
+        said, tap = words.bounding_box(), lit.bounding_box()
+        assert said
+        assert tap
+        apart = said["y"] + said["height"] <= tap["y"] or tap["y"] + tap["height"] <= said["y"]
+        assert apart, f"{game}: the one covers the other"
+        phone.page.locator("#phases summary").click()
+        assert too_small(phone.page, "#phases summary, [data-guide-start], [data-guide-skip]") == []
 
 
 def test_a_great_move_says_what_it_changes_before_it_is_confirmed(companion: Companion, device: Make) -> None:

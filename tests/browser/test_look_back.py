@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 
-import pytest
-from playwright.sync_api import ViewportSize, expect
+from playwright.sync_api import expect
 
 from companion.model.table import Table
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
 from tests.browser.layout import too_small, too_wide
-from tests.browser.test_access import violations
+from tests.browser.test_access import violations_by_day_and_night
 
 Make = Callable[..., Device]
 
@@ -37,46 +36,31 @@ def doubtful(companion: Companion, **options: str | int) -> Table:
     return table
 
 
-@pytest.mark.parametrize(("viewport", "scheme", "language"), [(PHONE, "light", "en"), (SCREEN, "dark", "es")])
-def test_axe_finds_nothing(
-    companion: Companion,
-    device: Make,
-    in_both_fonts: InBothFonts,
-    viewport: ViewportSize,
-    scheme: str,
-    language: str,
+def test_axe_finds_nothing_and_everything_fits_and_is_large_enough_for_a_thumb(
+    companion: Companion, device: Make, in_both_fonts: InBothFonts
 ) -> None:
     table = doubtful(companion)
-    reader = device(viewport, language, scheme)
+    reader = device(PHONE, "es")
     reader.page.add_init_script(
         "window.broken = [];"
         "addEventListener('securitypolicyviolation', e => broken.push(e.violatedDirective + e.blockedURI))"
     )
     reader.join(companion, table, "west", "Ana")
     found = {}
-    for path in ("story", "replay?step=12" if viewport == PHONE else "replay?step=12&as=screen", "reconcile"):
+    for path in ("story", "replay?step=12", "replay?step=12&as=screen", "reconcile"):
         reader.page.goto(f"{companion.address}/t/{table.id}/{path}")
         reader.listening()
         for details in reader.page.locator("details").all():
             details.evaluate("details => details.open = true")
-        if problems := violations(reader):
+        if problems := violations_by_day_and_night(reader):
             found[path] = problems
         for page in in_both_fonts(reader.page):
-            assert too_wide(page) == [], path
+            for size in (SCREEN, PHONE):
+                page.set_viewport_size(size)
+                assert too_wide(page) == [], path
+            assert "as=screen" in path or too_small(page, TAPPED, both=False) == [], path
         assert json.loads(reader.page.evaluate("JSON.stringify(broken)")) == [], path
     assert found == {}
-
-
-def test_every_button_is_large_enough_for_a_thumb(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts
-) -> None:
-    table = doubtful(companion)
-    phone = device()
-    phone.join(companion, table, "west", "Ana")
-    for path in ("story", "replay?step=12", "reconcile"):
-        phone.page.goto(f"{companion.address}/t/{table.id}/{path}")
-        for page in in_both_fonts(phone.page):
-            assert too_small(page, TAPPED, both=False) == [], path
 
 
 def test_keys_and_the_range_lead_through_a_game(companion: Companion, device: Make) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from companion.games.market import GAME
 from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device, InBothFonts
+from tests.browser.driving import played_out
 from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import OPENED, violations
 from tests.games.market_sitting import all_options
@@ -17,6 +18,9 @@ from tests.games.market_sitting import all_options
 Make = Callable[..., Device]
 
 SEATS = {"south": "Ana", "east": "Ben"}
+TURNS = 4
+STEPS = ("coin", "draw", "shift", "money", "king", "turn")
+"""What a player of the classic game is asked for."""
 
 
 def _set(companion: Companion, **chosen: str | int) -> Table:
@@ -67,11 +71,14 @@ def _tap(companion: Companion, table: Table, phone: Device, selector: str) -> No
     phone.page.wait_for_function("version => document.getElementById('live').dataset.version >= version", arg=now)
 
 
-def test_a_whole_game_is_played_by_taps_on_two_phones(companion: Companion, device: Make) -> None:
+def test_each_kind_of_move_is_made_by_a_tap_on_two_phones_and_both_see_the_end(
+    companion: Companion, device: Make
+) -> None:
     table, phones = _seated(companion, device, removed=40, setup="random")
+    steps: set[tuple[str, str]] = set()
     for _ in range(400):
         state = _now(companion, table).state
-        if state.over:
+        if state.over or (state.turn > TURNS and len(steps) == len(STEPS) * len(phones)):
             break
         seat = state.seats[state.seat]
         phone = phones[seat]
@@ -88,6 +95,8 @@ def test_a_whole_game_is_played_by_taps_on_two_phones(companion: Companion, devi
             arg=_now(companion, table).version,
         )
         _tap(companion, table, phone, first[state.step])
+        steps.add((seat, state.step))
+    played_out(companion, table.id, {seat: each.key(table) for seat, each in phones.items()}, lambda: None)
     assert _now(companion, table).phase == "over"
     for phone in phones.values():
         expect(phone.page.locator(".ending-title")).to_contain_text("win")

@@ -13,7 +13,7 @@ from companion.games.mexica.page.calendar_board import spaces
 from companion.games.mexica.rules.cards import DECK
 from templo import contract
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
-from tests.browser.driving import HURRIED, Table, confirm
+from tests.browser.driving import HURRIED, Table, confirm, played_out
 from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import violations
 
@@ -134,7 +134,7 @@ def test_dice_and_cards_of_wood_and_paper_are_typed_in_and_hands_stay_hidden(
     expect(screen.page.locator(".log")).to_contain_text("Ben wins a battle")
 
 
-def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
+def test_a_game_goes_on_with_a_temple_a_reload_and_a_phone_that_is_lost_and_its_end_is_shown(
     companion: Companion, device: Make
 ) -> None:
     home = companion.home
@@ -148,10 +148,12 @@ def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
         state = home.services.tables.get(table.id).state
         if state.turn != turn:
             turn = state.turn
-            if turn == 6:
+            if turn == 3:
                 ana.page.reload()
                 ana.listening()
-            if turn == 9:
+            if turn == 7:
+                break
+            if turn == 5:
                 table.phones[1] = handed_over(companion, table, ana, device())
         due = table.due
         tokens = state.laid.tribes[state.index(state.seat)].tokens
@@ -167,7 +169,18 @@ def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
             for card in tribe.hand[:1]:
                 if due == "roll":
                     hidden(table, seat, card)
+    now = home.services.tables.get(table.id)
+    keys = {seat: phone.key(now) for seat, phone in zip(now.charter.seats, table.phones, strict=True)}
+    before = fallen
+
+    def fall() -> None:
+        nonlocal fallen
+        companion.drop("tlaloc")
+        fallen += 1
+
+    played_out(companion, table.id, keys, fall)
     last = home.services.tables.get(table.id).state
+    assert before > 0
     assert last.outcome.kind == "flood"
     assert len(last.counted) == fallen > 0
     assert last.tallies.total >= 13

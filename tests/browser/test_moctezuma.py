@@ -64,7 +64,7 @@ def held(page: Page, button: Locator) -> Iterator[None]:
     page.mouse.up()
 
 
-def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Companion, device: Make) -> None:
+def test_three_phones_take_turns_until_a_screen_reveals_all_names(companion: Companion, device: Make) -> None:
     table = opened(companion)
     seats = {"red": "Ana", "blue": "Ben", "yellow": "Cleo"}
     phones = {seat: device(language="es" if seat == "blue" else "en") for seat in seats}
@@ -92,6 +92,9 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
     for n in range(1, 15):
         seat = list(seats)[n % 3]
         page = phones[seat].page
+        if 5 < n < 14:  # one turn is ended like another
+            companion.home.play(table, phones[seat].key(table), seat, "end_turn")
+            continue
         expect(page.locator(".end-turn button")).to_be_visible()
         if n == 3:
             page.reload()
@@ -105,7 +108,12 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
         tap(page, page.locator(".end-turn button"))
     expect(screen.page.locator(".turn-whose")).to_contain_text("reveal their names")
     for n in range(1, 11):
-        page = phones[list(seats)[n % 3]].page
+        seat = list(seats)[n % 3]
+        page = phones[seat].page
+        if 2 < n < 9:
+            now = companion.home.services.tables.get(table.id)
+            companion.home.services.play.roll(table.id, phones[seat].key(table), now.version, f"name{n}")
+            continue
         page.locator(".reveal-next button").click()
         if n < 10:
             expect(screen.page.locator(".revealed-temple")).to_have_text(f"Temple {n}")

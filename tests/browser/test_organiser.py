@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import PHONE, Companion, Device
 from tests.browser.layout import READ_FROM_AFAR, measured, too_wide
@@ -41,43 +41,29 @@ def test_a_message_is_spoken_and_cuts_nothing_of_a_table_s_pages(
         expect(page.locator(".message")).to_have_count(0, timeout=60_000)
 
 
-def _organiser(companion: Companion, device: Callable[..., Device], path: str) -> Page:
-    page = device().page
-    page.goto(f"{companion.address}/organiser")
-    page.fill('.join-form input[name="code"]', ORGANISER.code)
-    page.click(".join-form button")
-    expect(page.locator("#tables-title")).to_be_visible()
-    page.goto(f"{companion.address}{path}")
-    return page
-
-
-def test_the_page_of_an_event_follows_its_last_table_to_the_next_round(
+def test_an_organiser_sees_what_changes_and_keeps_what_was_opened_and_typed(
     companion: Companion, device: Callable[..., Device]
 ) -> None:
-    services = companion.home.services
-    services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda *numbers: f"Table {numbers}")
+    services, organiser = companion.home.services, device()
+    organiser.context.add_cookies(
+        [{"name": "organiser", "value": ORGANISER.proof, "domain": "localhost", "path": "/organiser"}]
+    )
+    page = organiser.page
+    services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda n, table: f"R{n} T{table}")
     (table,) = services.tables.all()
-    seat = next(chair.seat for chair in table.chairs if chair.name == "Ana")
-    ana = services.seats.sit(table.id, table.code, seat, "Ana")
-    page = _organiser(companion, device, "/organiser/rounds")
-    expect(page.locator("#next")).to_contain_text("1 table still plays.")
+    page.goto(f"{companion.address}/organiser")
+    page.locator(f"#close-{table.id} summary").click()
+    other = services.tables.open("market", "Another", 2, "short", {})
+    expect(page.get_by_role("link", name="Another")).to_be_visible(timeout=60_000)
+    expect(page.locator(f"#close-{table.id}")).to_have_attribute("open", "")
+    assert page.locator("details[open]").count() == 1
+
+    page.goto(f"{companion.address}/organiser/rounds")
+    assert page.locator("textarea").count() == 0
     services.tables.close_for_players(table.id)
-    expect(page.locator("#next textarea")).to_have_value("Ana\nBen")
-    expect(page.locator("#round .organiser-facts")).to_contain_text("over")
-    page.fill("#next textarea", "Ana\nBen\nCleo")
-    services.tables.rename(table.id, ana, "The small hall")
-    expect(page.locator("#round h3")).to_have_text("The small hall")
-    expect(page.locator("#next textarea")).to_have_value("Ana\nBen\nCleo")
-
-
-def test_what_is_open_on_the_organiser_s_page_stays_with_its_table(
-    companion: Companion, device: Callable[..., Device]
-) -> None:
-    tables = companion.home.services.tables
-    first, second = (tables.open("mexica", title, 2, "temple_only") for title in ("Anemone", "Begonia"))
-    page = _organiser(companion, device, "/organiser")
-    page.locator("#tables li", has_text="Begonia").locator("summary").click()
-    tables.close_for_players(first.id)
-    expect(page.locator("#tables li")).to_have_count(1)
-    expect(page.locator("#tables li form")).to_have_attribute("action", f"/organiser/tables/{second.id}/close")
-    expect(page.locator("#tables li form")).to_be_visible()
+    names = page.locator("textarea")
+    expect(names).to_have_value("Ana\nBen", timeout=60_000)
+    names.fill("Ana\nBen\nEve")
+    services.tables.close_for_players(other.id)
+    expect(page.locator("#region-round")).to_contain_text("over", timeout=60_000)
+    expect(names).to_have_value("Ana\nBen\nEve")

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Companion, Device
-from tests.browser.layout import measured
-from tests.browser.rooms import LONG, ROOMS, SIZES, WITHOUT_FONTS, Room, View, look, stages
+from tests.browser.layout import WITHOUT_FONTS, measured
+from tests.browser.rooms import LONG, ROOMS, SIZES, Room, View, look, stages
 
 Make = Callable[..., Device]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
+from companion.model.table import Table
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 from tests.browser.layout import READ_FROM_AFAR, measured, too_wide
 from tests.browser.rooms import LONG, Room, stages
@@ -15,19 +16,20 @@ from tests.browser.rooms import LONG, Room, stages
 Make = Callable[..., Device]
 
 
-@pytest.mark.parametrize(("width", "height", "wide"), [(780, 360, 420), (1366, 768, 850), (820, 1180, 420)])
 def test_the_map_of_the_siege_is_as_high_as_the_window_where_there_is_room_beside_it(
-    companion: Companion, device: Make, width: int, height: int, wide: int
+    companion: Companion, device: Make
 ) -> None:
     table = companion.home.services.tables.open("siege", "Sunday", 2, "skirmish", {})
     companion.home.services.seats.begin(table.id, table.code)
-    phone = device(ViewportSize(width=width, height=height))
-    phone.watch(companion, table)
-    box = phone.page.locator(".siege-map").bounding_box()
-    assert box is not None
-    assert box["width"] >= wide
-    assert box["height"] >= height - 60
-    assert too_wide(phone.page) == []
+    phone = device()
+    for width, height, wide in ((780, 360, 420), (1366, 768, 850), (820, 1180, 420)):
+        phone.page.set_viewport_size({"width": width, "height": height})
+        phone.watch(companion, table)
+        box = phone.page.locator(".siege-map").bounding_box()
+        assert box is not None
+        assert box["width"] >= wide
+        assert box["height"] >= height - 60
+        assert too_wide(phone.page) == []
 
 
 def test_nobody_zooms_a_map_on_the_wall(companion: Companion, device: Make) -> None:
@@ -60,44 +62,29 @@ def test_a_replay_plays_by_itself_until_its_end_and_stops_when_asked(companion: 
     expect(phone.page.locator("[data-autoplay]")).to_be_hidden()
 
 
-@pytest.mark.parametrize(("width", "height"), [(360, 640), (780, 360), (1366, 768)])
-@pytest.mark.parametrize("preset", ["skirmish", "classic"])
-def test_nothing_lies_on_the_buttons_of_the_siege_s_map(
-    companion: Companion, device: Make, preset: str, width: int, height: int
-) -> None:
-    table = companion.home.services.tables.open("siege", "Sunday", 2, preset, {})
-    phone = device(ViewportSize(width=width, height=height))
-    companion.home.services.seats.begin(table.id, table.code)
-    phone.share(companion, table)
-    for name in ("Whole map", "Farther", "Nearer"):
-        button = phone.page.get_by_role("button", name=name)
-        expect(button).to_be_in_viewport(ratio=1)
-        button.click(trial=True)
-
-
-@pytest.mark.parametrize("game", ["mexica", "market", "moctezuma", "siege"])
-def test_a_screen_that_set_no_table_shows_no_link(companion: Companion, device: Make, game: str) -> None:
-    preset = next(iter(companion.home.games[game].presets))
-    table = companion.home.services.tables.open(game, "Sunday", 2, preset, {})
-    companion.home.services.seats.begin(table.id, table.code)
+def test_a_screen_that_set_no_table_shows_no_link(companion: Companion, device: Make) -> None:
     screen = device(SCREEN)
-    screen.watch(companion, table, "/screen")
-    shown = [each for each in screen.page.get_by_role("link").all() if (each.bounding_box() or {"y": -1})["y"] >= 0]
-    assert [each.inner_text() for each in shown] == []
+    for game in ("mexica", "market", "moctezuma", "siege"):
+        screen.watch(companion, begun(companion, game), "/screen")
+        links = screen.page.get_by_role("link").all()
+        shown = [each for each in links if (each.bounding_box() or {"y": -1})["y"] >= 0]
+        assert [each.inner_text() for each in shown] == [], game
 
 
-@pytest.mark.parametrize("game", ["market", "moctezuma", "siege"])
-@pytest.mark.parametrize("language", ["en", "es"])
-def test_the_screen_of_a_game_without_a_temple_names_none(
-    companion: Companion, device: Make, game: str, language: str
-) -> None:
+def begun(companion: Companion, game: str) -> Table:
+    """Begin a game of two by its first preset."""
     preset = next(iter(companion.home.games[game].presets))
     table = companion.home.services.tables.open(game, "Sunday", 2, preset, {})
-    companion.home.services.seats.begin(table.id, table.code)
+    return companion.home.services.seats.begin(table.id, table.code)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_screen_of_a_game_without_a_temple_names_none(companion: Companion, device: Make, language: str) -> None:
     screen = device(SCREEN, language)
-    screen.watch(companion, table, "/screen")
-    assert not any(each.is_visible() for each in screen.page.locator(".region-health *").all())
-    assert not re.search("no temple|sin templo", screen.page.locator("main").inner_text(), re.IGNORECASE)
+    for game in ("market", "moctezuma", "siege"):
+        screen.watch(companion, begun(companion, game), "/screen")
+        assert not any(each.is_visible() for each in screen.page.locator(".region-health *").all()), game
+        assert not re.search("no temple|sin templo", screen.page.locator("main").inner_text(), re.IGNORECASE), game
 
 
 def test_the_last_entries_of_a_screen_name_the_gods_whole(companion: Companion, device: Make) -> None:
@@ -131,17 +118,22 @@ NAMES_UNDER_BUTTONS = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("width", "height"), [(360, 640), (360, 780), (780, 360), (820, 1180), (1366, 768)])
 @pytest.mark.parametrize("preset", ["skirmish", "classic"])
-def test_the_buttons_of_the_siege_s_map_lie_on_no_name(
-    companion: Companion, device: Make, preset: str, width: int, height: int
+def test_the_buttons_of_the_siege_s_map_lie_on_no_name_and_nothing_lies_on_them(
+    companion: Companion, device: Make, preset: str
 ) -> None:
     table = companion.home.services.tables.open("siege", "Sunday", 2, preset, {})
-    phone = device(ViewportSize(width=width, height=height))
+    phone = device()
     companion.home.services.seats.begin(table.id, table.code)
     phone.share(companion, table)
-    expect(phone.page.get_by_role("button", name="Whole map")).to_be_visible()
-    assert phone.page.evaluate(NAMES_UNDER_BUTTONS) == []
+    for width, height in ((360, 640), (360, 780), (780, 360), (820, 1180), (1366, 768)):
+        phone.page.set_viewport_size({"width": width, "height": height})
+        phone.watch(companion, table)
+        for name in ("Whole map", "Farther", "Nearer"):
+            button = phone.page.get_by_role("button", name=name)
+            expect(button).to_be_in_viewport(ratio=1)
+            button.click(trial=True)
+        assert phone.page.evaluate(NAMES_UNDER_BUTTONS) == [], (width, height)
 
 
 def test_a_map_that_a_guide_moves_keeps_its_names_and_the_next_hex_from_under_its_buttons(

@@ -1,4 +1,4 @@
-"""Whole games without seeing the page: a turn by keys alone, the next as a screen reader does it, against the app."""
+"""Games without seeing the page: a turn by keys alone, the next as a screen reader does it, against the app."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from companion.model.table import Table
 from tests.browser.conftest import Companion, Device
-from tests.browser.driving import HURRIED
+from tests.browser.driving import HURRIED, played_out
 from tests.browser.reader import Control, Reader
 
 Make = Callable[..., Device]
@@ -41,6 +41,8 @@ class Play:
     first: Sequence[str] = ()
     spoken: Sequence[str] = ()
     """What must be spoken once at least, beside the turns and the end."""
+    turns: int = 4
+    """One's own turns that are played on the page; what is left of the game is played past it."""
 
     def choose(self, controls: Sequence[Control], last: str, random: Random) -> Control:
         """Return what to use next: one of `first` that was not used just now, or else anything of the game's."""
@@ -61,6 +63,7 @@ PLAYS = {
         {"apocalypse_tokens": 13},
         ("gives 7 tokens to Tlaloc", "^End my turn"),
         ("War 0, rain 7", "The countdown: 12 of 13"),
+        turns=STEPS,
     ),
     "mexica": Play("mexica", "evening", {"apocalypse_tokens": 13}, ("gives 7 tokens",), ("War ", "The countdown: ")),
     "market": Play("market", "short", {}, ("^Close the deal", "^Pass"), ("Draw 4 tokens out of the bag.",)),
@@ -88,14 +91,14 @@ def act(companion: Companion, table: Table, reader: Reader, control: Control) ->
 
 
 def play(companion: Companion, device: Device, how: Play) -> Reader:
-    """Play a table of two to its end, one turn by keys alone and one without; whatever is wrong on the way fails."""
+    """Play a table of two, one turn by keys alone and one without, to its end; whatever is wrong on the way fails."""
     services, random = companion.home.services, Random(1)
     table = services.tables.open(how.game, "Sunday", 2, how.preset, how.options)
     services.seats.begin(table.id, table.code)
     device.page.add_init_script(f"({HURRIED})()")
     mine, other = table.charter.seats
     device.join(companion, table, mine, "Ana")
-    key = next(each["value"] for each in device.context.cookies() if table.id in each["name"])
+    key = device.key(table)
     services.seats.away(table.id, key, other, "app")
     reader = Reader(device.page, keys=True)
     turns, last, wrong, ways = set(), "", dict[str, str](), Counter[bool]()
@@ -107,6 +110,13 @@ def play(companion: Companion, device: Device, how: Play) -> Reader:
         if table.phase == "running" and table.on_turn == mine:
             turns.add(table.turn)
             reader.keys = len(turns) % 2 == 1
+            if len(turns) > how.turns:
+                turns.remove(table.turn)
+                played_out(companion, table.id, {mine: key}, lambda: None)
+                device.page.wait_for_selector(".ending-title")
+                device.page.wait_for_timeout(BREATH_MS)
+                table, last = services.tables.get(table.id), ""
+                break
         device.page.wait_for_timeout(BREATH_MS)
         for fault in reader.faults():
             wrong.setdefault(fault, f"after {last!r}")
@@ -129,7 +139,7 @@ def play(companion: Companion, device: Device, how: Play) -> Reader:
 
 
 @pytest.mark.parametrize("game", PLAYS)
-def test_a_game_is_played_to_its_end_and_its_turns_and_end_are_spoken(
+def test_turns_are_played_by_keys_and_by_a_reader_and_they_and_the_end_are_spoken(
     companion: Companion, device: Make, game: str
 ) -> None:
     phone = device()

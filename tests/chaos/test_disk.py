@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.adapters.control_socket import ask
+from controller.adapters.control_socket import send_request
 from templo import contract
 from templo.contract import State, Trouble
 from tests.brokers import Broker, mosquitto
@@ -92,7 +92,7 @@ def test_a_companion_whose_disk_refuses_acknowledges_nothing_and_catches_up(
         state = world.temple.state
 
         def delivered() -> object:
-            report = ask(state, {"do": "status"}, 20)
+            report = send_request(state, {"do": "status"}, 20)
             assert report is not None
             return report["delivered"]
 

@@ -195,7 +195,13 @@ def test_a_flood_costs_no_real_token_and_leaves_the_store_small(home: Home, tmp_
         temple.close()
         hostile.close()
     assert total(home, table.id) == 5
-    assert [kept.token.seq for kept in home.store.fallen(table.id) if kept.token.source == SOURCE] == [1, 2, 3, 4, 5]
+    assert [kept.token.seq for kept in home.store.table_tokens(table.id) if kept.token.source == SOURCE] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
     assert home.services.temples.get("templo").source == SOURCE
     assert len(home.store.temples()) <= 1 + NEW_NAMES[0] + 1
     assert len(home.store.marks()) <= 1 + NEW_SOURCES[0] + NEW_NAMES[0]

@@ -52,7 +52,7 @@ def played(home: Home) -> str:
 def known(home: Home, table_id: str) -> tuple[object, ...]:
     """Return all that a companion knows of an evening."""
     table, temple = home.services.tables.get(table_id), home.services.temples.get("templo")
-    kept = home.store.fallen(table_id)
+    kept = home.store.table_tokens(table_id)
     return (
         table.state, table.charter, table.keys, home.services.tables.entries(table_id), kept, temple.totals,
         temple.quarantined, temple.stored(), home.store.marks(),
@@ -73,7 +73,7 @@ def test_a_backup_made_while_the_companion_runs_brings_everything_back(
     try:
         assert known(there, table_id) == before
         there.services.temples.intake.receive([("templo", home.token(6))])
-        assert len(there.store.fallen(table_id)) == 6
+        assert len(there.store.table_tokens(table_id)) == 6
     finally:
         there.store.close()
 
@@ -99,7 +99,7 @@ def test_a_restore_keeps_the_database_that_it_replaces(home: Home, file: Path, t
     with closing(sqlite3.connect(done.kept)) as connection:
         assert connection.execute("SELECT count(*) FROM token").fetchone() == (8,)
     home.restart()
-    assert len(home.store.fallen(table_id)) == 5
+    assert len(home.store.table_tokens(table_id)) == 5
 
 
 def test_a_restore_is_refused_while_a_companion_runs_on_the_database(home: Home, file: Path, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_restore_is_refused_while_a_companion_runs_on_the_database(home: Home,
     backup.back_up(home.url, file, EVENING)
     with store_lock.hold(home.url), pytest.raises(StoreError, match="which another companion"):
         backup.restore(file, home.url, tmp_path, EVENING)
-    assert len(home.store.fallen(table_id)) == 5
+    assert len(home.store.table_tokens(table_id)) == 5
 
 
 def test_a_restore_in_place_of_a_damaged_database_keeps_the_damage_for_a_look(tmp_path: Path, file: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_restore_in_place_of_a_damaged_database_keeps_the_damage_for_a_look(tm
     assert done.kept
     assert done.kept.read_bytes().startswith(b"no database")
     home.restart()
-    assert len(home.store.fallen(table_id)) == 5
+    assert len(home.store.table_tokens(table_id)) == 5
     home.store.close()
 
 
@@ -158,7 +158,7 @@ def test_what_is_no_backup_is_refused_and_changes_nothing(
     with pytest.raises(BackupError, match=r"evening\.backup .*expected"):
         backup.restore(file, home.url, tmp_path, EVENING)
     home.restart()
-    assert len(home.store.fallen(table_id)) == 5
+    assert len(home.store.table_tokens(table_id)) == 5
     assert not [path for path in tmp_path.iterdir() if "replaced" in path.name or "draft" in path.name]
     home.store.close()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from companion.adapters.draft_watcher import Draft
-from companion.cli.check import option_of
+from companion.cli.data.check import option_of
 from companion.games.kit import Fault
 from companion.games.mexica.rules import hands
 from companion.games.mexica.rules.cards.effects import Gain

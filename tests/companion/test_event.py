@@ -156,7 +156,7 @@ def test_a_seat_that_somebody_gave_up_in_the_lobby_is_kept_for_nobody(home: Home
     seat = table.charter.seats[0]
     home.services.seats.sit(table.id, table.code, seat, "Zoe")
     home.services.seats.free(table.id, table.code, seat)
-    assert list(home.services.tables.get(table.id).kept()) == [table.charter.seats[1]]
+    assert list(home.services.tables.get(table.id).reserved()) == [table.charter.seats[1]]
 
 
 def test_a_table_that_was_erased_counts_as_one_without_a_result(home: Home) -> None:

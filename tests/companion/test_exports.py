@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from companion.cli.replay import replay
+from companion.cli.data.replay import replay
 from companion.games import registry
 from companion.games.kit import Game, Move, Refusal, Seat
 from companion.games.mexica import GAME
@@ -191,14 +191,14 @@ def test_a_log_is_reported_in_turns_and_a_turn_taken_back_in_two_parts() -> None
 
 
 @pytest.mark.parametrize(("game", "preset"), [(GAME, "temple_only"), (GAME, "evening")])
-def test_the_ends_of_turns_show_a_chronicle_all_that_every_entry_would(game: Game[Any], preset: str) -> None:
+def test_charts_of_the_ends_of_turns_show_all_that_every_entry_would(game: Game[Any], preset: str) -> None:
     own = charter(game, preset)
     stages = list(replay_log(own, game, log(own, game, 2)))
     at_ends = [game.view(table.state, None) for table in ends(stages)]
     everything = [game.view(stage.after.state, None) for stage in stages if stage.after.steps]
     assert len(at_ends) < len(everything) / 2
     assert [view["turn"] for view in at_ends] == list(range(1, len(at_ends) + 1))
-    assert game.chronicle(at_ends) == game.chronicle(everything)
+    assert game.charts(at_ends) == game.charts(everything)
 
 
 # Replay on a terminal

@@ -59,7 +59,7 @@ def test_tokens_of_a_forgotten_table_count_for_their_temple_and_nowhere_twice(ho
     other = home.services.tables.open("mexica", "Monday", 2, "temple_only", {}, TEMPLE)
     home.services.seats.begin(other.id, other.code)
     home.services.temples.intake.receive([*sent, (TEMPLE, home.token(4))])
-    assert [kept.token.seq for kept in home.store.fallen(other.id)] == [4]
+    assert [kept.token.seq for kept in home.store.table_tokens(other.id)] == [4]
 
 
 def test_a_name_that_is_forgotten_gives_way_to_the_seat_everywhere(home: Home) -> None:

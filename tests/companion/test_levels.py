@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from companion.games import registry
-from companion.games.kit import BEGINNER, LEVELS, PRACTISED, Move
-from companion.model.entries import Away, decode
+from companion.games.kit import BEGINNER, CASUAL, PRACTISED, STRONG, Move
+from companion.model.entries import LEVEL_OF, Away, away_modes, decode
 from companion.model.table import ServiceError
+from companion.web.rendering.texts import LANGUAGES
 from tests.companion.conftest import Home
+from tests.games.texts import LIBRARY
 
 GAMES = registry.load()
 
@@ -20,10 +22,24 @@ def home(home: Home) -> Home:
     return home
 
 
-def test_a_game_has_the_levels_that_differ_and_an_aid_has_none_but_the_usual() -> None:
-    assert GAMES["siege"].levels == GAMES["market"].levels == LEVELS
-    assert GAMES["mexica"].levels == GAMES["moctezuma"].levels == (BEGINNER, PRACTISED)
+def test_every_game_has_three_levels_and_an_aid_none_but_the_usual() -> None:
+    assert GAMES["siege"].levels == GAMES["market"].levels == (BEGINNER, PRACTISED, STRONG)
+    assert GAMES["mexica"].levels == GAMES["moctezuma"].levels == (BEGINNER, CASUAL, PRACTISED)
     assert GAMES["siege"].tools["dice"].levels == (PRACTISED,)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_lobby_names_every_level_of_a_game(language: str) -> None:
+    words = LIBRARY.words(language)
+    for game in GAMES.values():
+        modes = [mode for mode in away_modes(game.levels) if mode in LEVEL_OF]
+        assert len({words(f"away.{mode}.go") for mode in modes}) == len(modes) == 3
+
+
+def test_a_casual_player_slips_less_often_than_a_beginner() -> None:
+    for name in ("mexica", "moctezuma"):
+        skills = GAMES[name].bot.skills
+        assert 0 < skills[CASUAL].slips < skills[BEGINNER].slips
 
 
 def test_what_earlier_tables_stored_is_the_practised_player() -> None:

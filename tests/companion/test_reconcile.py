@@ -102,7 +102,7 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
             assert side.fell == fell[side.god]
             assert side.fell == side.counted + side.waiting + side.dismissed
             assert (side.missing, side.score) == (0, shown["gods"][side.god])
-        assert both.verdict == ("waiting" if both.asked else both.verdict)
+        assert both.verdict == ("waiting" if both.unclaimed else both.verdict)
     assert sum(fell.values()) > 10
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,27 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_pa
     file = written(tmp_path, '[web]\nport = 1\nhost = "file"\n[broker]\nhost = "file"\n')
     settings = load(file, {"TEMPLO_WEB_PORT": "2", "TEMPLO_WEB_HOST": "environment"}, {"web.port": ("3", "--port")})
     assert (settings.web.port, settings.web.host, settings.broker.host) == (3, "environment", "file")
+
+
+def test_a_command_for_a_store_takes_that_of_the_installed_service_where_no_other_is_meant(tmp_path: Path) -> None:
+    home, installed = tmp_path / "home", tmp_path / "installed"
+    usual = home / ".local/state/templo-mayor"
+    assert load(None, {}, {}, home, installed).state == str(usual), "nothing is installed"
+    installed.mkdir()
+    assert load(None, {}, {}, home, installed).state == str(installed)
+    assert load(None, {}, {"state": ("elsewhere", "--state")}, home, installed).state == "elsewhere"
+    assert load(None, {}, {"store": ("sqlite:///x.sqlite", "--store")}, home, installed).state == str(usual)
+    usual.mkdir(parents=True)
+    (usual / "companion.sqlite").touch()
+    assert load(None, {}, {}, home, installed).state == str(usual)
+
+
+def test_whoever_is_not_the_installed_service_s_user_is_told_how_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(SettingsError, match=f"store is in {tmp_path}: .* 'sudo -u templo-companion templo-companion"):
+        load(None, {}, {}, tmp_path / "home", tmp_path)
 
 
 def test_with_nothing_given_every_setting_has_its_default() -> None:

@@ -83,11 +83,13 @@ def test_a_token_is_read_as_it_fell(home: Home) -> None:
     )
     kept = StoredToken("templo", widest, EVENING, CHARTER.id)
     with home.store.transaction() as change:
-        change.keep([kept])
+        change.add_tokens([kept])
         change.set_mark(SOURCE, "templo", 3)
-    assert home.store.fallen(CHARTER.id) == home.store.recent("templo", 5) == (kept,)
+    assert home.store.table_tokens(CHARTER.id) == home.store.recent("templo", 5) == (kept,)
     assert home.store.marks() == {SOURCE: (3, "", {contract.MAX_SEQ: "e" * 32})}
-    assert home.store.totals("templo")[contract.God.TLALOC] == home.store.arrived(SOURCE)[contract.God.TLALOC] == 1
+    assert (
+        home.store.totals("templo")[contract.God.TLALOC] == home.store.source_totals(SOURCE)[contract.God.TLALOC] == 1
+    )
 
 
 def test_a_chair_and_a_temple_are_changed_in_place(home: Home) -> None:
@@ -110,10 +112,10 @@ def test_what_fell_is_reported_in_the_order_in_which_it_fell(home: Home) -> None
     fell = tokens(home, *range(1, 40), table_id=CHARTER.id)
     mixed = random.Random(1).sample(fell, len(fell))
     with home.store.transaction() as change:
-        change.keep(mixed)
+        change.add_tokens(mixed)
     ids, stored, held = home.store.known([home.token(2), home.token(3, token="f" * 32), home.token(99)])
     assert (ids, stored, held) == ({SOURCE: {2: f"{2:032x}", 3: f"{3:032x}"}}, set(), {})
-    assert home.store.fallen(CHARTER.id) == tuple(fell)
+    assert home.store.table_tokens(CHARTER.id) == tuple(fell)
     assert [each.token.seq for each in home.store.recent("templo", 3)] == [39, 38, 37]
 
 
@@ -133,7 +135,7 @@ def test_a_token_held_apart_is_held_once(home: Home) -> None:
 def test_a_change_that_fails_leaves_nothing_behind(home: Home) -> None:
     with suppress(ZeroDivisionError), home.store.transaction() as change:
         change.add_table(CHARTER)
-        change.keep(tokens(home, 1))
+        change.add_tokens(tokens(home, 1))
         raise ZeroDivisionError
     assert home.store.tables() == []
     assert home.store.recent("templo", 9) == ()
@@ -150,9 +152,9 @@ def test_a_second_writer_of_a_table_is_refused_by_the_line_s_number(home: Home) 
 
 def test_the_same_number_of_a_source_is_never_kept_twice(home: Home) -> None:
     with home.store.transaction() as change:
-        change.keep(tokens(home, 1))
+        change.add_tokens(tokens(home, 1))
     with pytest.raises(Conflict), home.store.transaction() as change:
-        change.keep(tokens(home, 2, 1))
+        change.add_tokens(tokens(home, 2, 1))
     assert [each.token.seq for each in home.store.recent("templo", 9)] == [1]
 
 
@@ -282,7 +284,7 @@ def test_what_was_committed_outlives_a_killed_server_and_the_companion_goes_on(
     postgresql.start()
     assert home.services.temples.intake.receive([("templo", home.token(6))])[0].seq == 6
     home.restart()
-    assert [each.token.seq for each in home.store.fallen(table.id)] == [1, 2, 3, 4, 5, 6]
+    assert [each.token.seq for each in home.store.table_tokens(table.id)] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)

@@ -203,8 +203,8 @@ def test_a_token_falls_at_the_table_to_which_another_companion_moved_its_temple(
     after = one.table()
     one.services.temples.serving.serve(after.id, "templo")
     two.services.temples.intake.receive([("templo", two.token(1))])
-    assert [each.token.seq for each in one.store.fallen(after.id)] == [1]
-    assert one.store.fallen(before.id) == ()
+    assert [each.token.seq for each in one.store.table_tokens(after.id)] == [1]
+    assert one.store.table_tokens(before.id) == ()
     assert two.services.temples.get("templo").table_id == after.id
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller.adapters.control_socket import ask
+from controller.adapters.control_socket import send_request
 from templo import contract
 
 ROOT = Path(__file__).parents[2]
@@ -92,7 +92,7 @@ class Temple:
 
     def drop(self, god: str = "tlaloc", count: int = 1) -> int:
         """Drop tokens, and return the number of the last once they are durable."""
-        if (dropped := ask(self.state, {"do": "drop", "god": god, "count": count}, 120)) is not None:
+        if (dropped := send_request(self.state, {"do": "drop", "god": god, "count": count}, 120)) is not None:
             return int(str(dropped["seq"]))
         done = call("drop", god, "--count", str(count), "--state", str(self.state))
         assert done.returncode == 0, done.stderr
@@ -100,7 +100,7 @@ class Temple:
 
     def report(self) -> dict[str, Any]:
         """Return what the daemon says of itself, or the command `status` for one that does not run."""
-        if (running := ask(self.state, {"do": "status"}, 120)) is not None:
+        if (running := send_request(self.state, {"do": "status"}, 120)) is not None:
             return {"running": True, **running}
         done = call("status", "--json", "--state", str(self.state))
         assert done.returncode == 0, done.stderr

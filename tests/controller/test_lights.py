@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.adapters.control_socket import ask
+from controller.adapters.control_socket import send_request
 from controller.adapters.leds import Leds
 from controller.adapters.light_thread import Buzzer, Lamps, LightThread
 from controller.adapters.piezo import OCTAVES, Piezo
@@ -290,7 +290,7 @@ def test_a_program_whose_leds_cannot_be_driven_counts_all_the_same(tmp_path: Pat
     missing = "beams.chip=no-such-chip"  # so that the LEDs fail on a Raspberry Pi, too
     temple = Temple(tmp_path / "temple", 9, "--set", "lights.lamps=leds", "--set", missing).start()
     try:
-        result = ask(temple.state, {"do": "drop", "god": "tlaloc", "count": 20}, 120)
+        result = send_request(temple.state, {"do": "drop", "god": "tlaloc", "count": 20}, 120)
         assert result is not None
         assert result["recorded"] == 20
         eventually(lambda: "the lights stay off until the next start" in temple.log())
@@ -337,7 +337,7 @@ def test_a_flood_of_changes_of_the_lamps_changes_no_count(tmp_path: Path) -> Non
             for n in range(2000):
                 companion.say(SetLight(n % 2 == 0, brightness=1 + n % 255))
                 companion.say(Mood(None, ("flood",) if n % 2 else (), n))
-            result = ask(temple.state, {"do": "drop", "god": "tlaloc", "count": 100}, 300)
+            result = send_request(temple.state, {"do": "drop", "god": "tlaloc", "count": 100}, 300)
             assert result is not None
             assert result["recorded"] == 100
             companion.until(lambda: len({token.seq for token in companion.tokens()}) == 100)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.adapters.control_socket import StateLock, ask
+from controller.adapters.control_socket import StateLock, send_request
 from controller.app import command_line, daemon, settings
 from controller.core.messages import LevelRead
 from templo import contract
@@ -305,7 +305,7 @@ def test_without_a_raspberry_pi_the_real_beams_are_refused_in_one_sentence(tmp_p
 
 
 def test_no_daemon_is_no_answer(tmp_path: Path) -> None:
-    assert ask(tmp_path, {"do": "status"}, 1) is None
+    assert send_request(tmp_path, {"do": "status"}, 1) is None
 
 
 # -- what the daemon does beside --

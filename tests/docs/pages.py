@@ -9,14 +9,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
+SHELLS = ("", "console", "sh", "bash")
+"""What a fence is marked with that holds commands, or nothing in particular."""
+
+_FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+
+
 def text_without_fences(page: Path) -> str:
     """Return a page without its blocks of code."""
-    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return _FENCE.sub("", page.read_text("utf-8"))
 
 
 def code(page: Path) -> Iterator[str]:
     """Yield each line of the fences and each piece in backticks; a line that ends with a backslash goes on."""
-    text = page.read_text("utf-8")
-    for block in re.findall(r"^```(?:console|sh|bash)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        yield from block.replace("\\\n", " ").splitlines()
+    for language, block in _FENCE.findall(page.read_text("utf-8")):
+        if language in SHELLS:
+            yield from block.replace("\\\n", " ").splitlines()
     yield from re.findall(r"`([^`\n]+)`", text_without_fences(page))

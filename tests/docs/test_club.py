@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from companion.adapters.news import Hub
-from companion.cli import broker
 from companion.cli.club import postgresql, proxy
+from companion.cli.programs import broker
 from companion.cli.settings import Settings
 from companion.web.config import WebConfig
 from companion.web.routes.metrics import measured

@@ -14,6 +14,7 @@ import pytest
 
 from companion.cli import command_line as companion_program
 from controller.app import command_line as controller_program
+from tests.cases import every_case
 from tests.docs.pages import ROOT, code, text_without_fences
 from tools import draw_architecture, site_pages
 
@@ -35,7 +36,7 @@ PATH_ROOTS = (
 )
 PATH_ROOTS += ("tests", "tools")
 
-by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+by_page = every_case("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 @cache
@@ -161,10 +162,27 @@ def test_every_page_is_in_the_site_s_menu() -> None:
     assert menu == written | set(site_pages.ROOT_PAGES.values())
 
 
+@pytest.mark.parametrize(
+    "page",
+    sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in site_pages.ROOT_PAGES)]),
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_every_link_of_the_site_leads_to_a_file_of_the_site(page: Path) -> None:
+    """`make docs` ends at any other: a folder is no page."""
+    source = page.relative_to(ROOT).as_posix()
+    place = (ROOT / "docs" / site_pages.ROOT_PAGES.get(source, source.removeprefix("docs/"))).parent
+    for target in re.findall(r"\]\(([^)\s#]+)", site_pages.relink(text_without_fences(page), source)):
+        if "://" not in target:
+            found = (place / target).resolve()
+            made = found.relative_to(ROOT / "docs").as_posix() in site_pages.ROOT_PAGES.values()
+            assert made or found.is_file(), f"{source}: {target} is no file of the site"
+
+
 def test_links_are_rewritten_for_the_site() -> None:
     assert site_pages.relink("[a](docs/play.md#b)", "README.md") == "[a](play.md#b)"
     assert site_pages.relink("[a](../../README.md)", "docs/decisions/0001.md") == "[a](../index.md)"
     assert site_pages.relink("[a](../tests/x.py)", "docs/play.md") == "a"
+    assert site_pages.relink("[a](examples/club/)", "docs/club.md") == "a"
     assert site_pages.relink("![a](pictures/x.png)", "docs/play.md") == "![a](pictures/x.png)"
     assert site_pages.relink("[a](https://mqtt.org) [b](#c)", "docs/play.md") == "[a](https://mqtt.org) [b](#c)"
 

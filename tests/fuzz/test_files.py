@@ -17,12 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from companion.cli import check as checking
 from companion.cli import settings as companion_settings
+from companion.cli.data import check as checking
 from companion.games import registry
 from companion.model.lobby import read_text
 from controller.app import settings as controller_settings
 from controller.simulation import parser, timeline
+from tests.cases import every_case
 
 ROOT = Path(__file__).parents[2]
 BROKEN = 900
@@ -222,7 +223,7 @@ HUGE = (
 )
 
 
-@pytest.mark.parametrize("data", HUGE, ids=lambda data: f"{data[:8]!r} of {len(data)}")
+@every_case("data", HUGE, ids=lambda data: f"{data[:8]!r} of {len(data)}")
 def test_what_exhausts_other_readers_is_refused(reader: Reader, data: bytes) -> None:
     assert check(reader, data) is not None or reader.name.endswith("settings")
     for good in reader.good[:1]:

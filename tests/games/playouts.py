@@ -44,6 +44,12 @@ LONGEST = 5_000
 """Moves in which random play must have come to an end."""
 
 
+JUNK: tuple[Any, ...] = (
+    0, -1, 1, 14, 10**30, -(10**5000), True, None, 1.5, float("nan"), "", "x", "east", "tlaloc", "é\u202e\0",
+    "a" * 100_000, b"bytes", [], ["east"], {}, (), ("a", 1), object(), "-1", "\ud800", "a,b", "a b=c",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Combination:
     """One game, one preset, one number of players."""
@@ -148,12 +154,7 @@ def accepted(result: Any, move: Move) -> Any:
 
 def junk(random: Random) -> Any:
     """Return an argument that no move should stumble over."""
-    return random.choice(
-        [
-            0, -1, 1, 14, 10**30, -(10**5000), True, None, 1.5, float("nan"), "", "x", "east", "tlaloc", "é\u202e\0",
-            "a" * 100_000, b"bytes", [], ["east"], {}, (), ("a", 1), object(), "-1", "\ud800", "a,b", "a b=c",
-        ]
-    )  # fmt: skip
+    return random.choice(JUNK)
 
 
 def fuzzed(moves: list[Move], random: Random) -> Move:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 
@@ -25,7 +25,11 @@ def earlier_options(name: str, chosen: dict[str, int | str]) -> dict[str, int | 
 
 @pytest.mark.parametrize("name", BY_GAME)
 def test_a_table_of_an_earlier_release_folds_to_the_same_states(name: str) -> None:
-    # Every state of the map's editor lists thousands of moves, so that two of its tables cost as much as all others.
-    for chosen, players, seed, digest in BY_GAME[name][: 2 if name == "siege.editor" else None]:
+    alike: Counter[str] = Counter()
+    for chosen, players, seed, digest in BY_GAME[name]:
+        # A state of an aid lists hundreds of moves, of the map's editor thousands: two of each house rules must do.
+        alike[str(chosen)] += 1
+        if "." in name and alike[str(chosen)] > 2:
+            continue
         found = trace(GAMES[name], earlier_options(name, chosen), players, seed)
         assert found == digest, f"{name} with {chosen}, {players} players, seed {seed}"

@@ -50,7 +50,7 @@ def test_the_strong_player_makes_a_purchase_of_every_tile_that_it_moves(players:
     random = Random(players)
     state = GAME.setup(all_options(removed=36), GAME.seatings[players])
     moved = False
-    for _ in range(120):
+    for _ in range(70):
         seat = GAME.to_act(state)[0]
         moves = GAME.moves(state, seat)
         move = random.choice(moves)

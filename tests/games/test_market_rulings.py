@@ -10,6 +10,7 @@ from companion.games import registry
 from companion.games.kit import CHANCE, Move
 from companion.games.market import GAME
 from companion.games.market.rules.board import LANES
+from companion.games.market.rules.result import holdings
 from companion.games.market.rules.scoring import EQUAL, PARTNER, Holding, score
 from companion.web.rendering.guide import load
 from companion.web.rendering.renderer import guide_file
@@ -413,3 +414,11 @@ def test_the_rulebooks_example_comes_out_53_to_60() -> None:
 def test_the_guide_holds_every_ruling_from_a1_to_a27(language: str) -> None:
     guide = load(guide_file(registry.folder(GAME), language))
     assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"A{n}" for n in range(1, 29)]
+
+
+def test_two_buyers_of_one_player_may_hold_the_same_commodity() -> None:
+    """A28: what they hold is added up in the score."""
+    sitting = Sitting("pc1j/uh23/x4yv/mak.", vendors="3,0,0,0", buyers={"south": "o,2p,-,-"}).do("buy", 0, 3)
+    held = [sitting.buyer("south", lane) for lane in (0, 1)]
+    assert [goods for _, goods, _ in held] == ["pottery", "pottery"]
+    assert holdings(sitting.state)[0].tokens[0] == sum(n for _, _, n in held) > 2

@@ -23,6 +23,7 @@ from companion.games.mexica.rules.cards.effects import (
     parameters,
 )
 from companion.games.mexica.rules.cards.words import counts, sentence
+from tests.cases import every_case
 from tests.games.texts import LIBRARY
 
 ENGLISH = LIBRARY.words("en", "mexica")
@@ -53,7 +54,7 @@ def _corners(kind: str) -> Iterator[Effect]:
 EVERYTHING = [effect for kind in KINDS for effect in _corners(kind)]
 
 
-@pytest.mark.parametrize("effect", EVERYTHING, ids=str)
+@every_case("effect", EVERYTHING)
 def test_an_effect_reads_back_as_a_deck_writes_it(effect: Effect) -> None:
     assert from_table(to_table(effect)) == effect
 

@@ -14,7 +14,7 @@ from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting, all_options
 
 
 def drawn(states: Iterable[Any]) -> Any:
-    return GAME.chronicle(GAME.view(state, None) for state in states)
+    return GAME.charts(GAME.view(state, None) for state in states)
 
 
 def followed(sitting: Sitting, *moves: tuple[Any, ...]) -> list[Any]:
@@ -118,5 +118,5 @@ def test_in_the_temples_scope_two_gods_are_fed() -> None:
     assert not fed["wins"]
 
 
-def test_a_game_without_a_moment_has_no_chronicle() -> None:
+def test_a_game_without_a_moment_has_no_charts() -> None:
     assert drawn([]) == {}

@@ -43,7 +43,7 @@ def test_every_card_of_the_deck_is_printed_once_with_what_it_does(language: str)
     for card in cards:
         assert card["title"]
         assert card["story"]
-        assert PRESS._painter.library.words(language, "mexica")(card["effect"], **card["facts"])
+        assert PRESS._renderer.library.words(language, "mexica")(card["effect"], **card["facts"])
 
 
 def test_fronts_and_backs_take_turns_nine_to_a_page() -> None:

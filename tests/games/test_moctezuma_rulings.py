@@ -1,4 +1,4 @@
-"""The rulings Z1 to Z25 of Moctezuma's Revenge, each named by the test that holds it."""
+"""The rulings Z1 to Z26 of Moctezuma's Revenge, each named by the test that holds it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from companion.games.moctezuma.rules.scoring import cursed_kings, score, winners
 from companion.games.moctezuma.rules.state import Deck
 from tests.games.moctezuma_sitting import STANDARD_NAMES, Sitting
 from tests.games.playouts import check_value
+from tests.games.texts import LIBRARY as TEXTS
 
 CURSED_AT_ONCE = {
     "any": {3: 1.2, 4: 20.8, 5: 51.4, 6: 24.9, 7: 1.7},
@@ -106,6 +107,19 @@ def test_z5_a_chit_may_be_turned_after_every_turn() -> None:
         assert table.state.shown == turns
         table.end()
     assert table.state.stage == "reveal"
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+def test_z26_turned_after_each_turn_the_chits_give_the_seats_as_many_turns_as_the_lobby_says(players: int) -> None:
+    table, turns = Sitting(players, flip="turn"), [0] * players
+    while table.state.stage == "playing":
+        turns[(table.state.turn - 1) % players] += 1
+        table.end()
+    assert (sum(turns), max(turns) - min(turns)) == (15, int(15 % players > 0))
+    for language, joined in (("en", " and "), ("es", " y ")):
+        said = TEXTS.words(language, "moctezuma")("option.flip.value.turn")
+        listed = ", ".join(map(str, turns[:-1])) + f"{joined}{turns[-1]}"
+        assert (str(turns[0]) if len({*turns}) == 1 else listed) in said
 
 
 def test_z6_chits_are_turned_down_the_first_column_then_the_second_then_the_third() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from random import Random
 from typing import Any
-
-import pytest
 
 from companion.games.kit import CHANCE, Line, Move, Refusal, Seat
 from companion.games.mexica.rules.calendar import place_of
@@ -17,17 +16,19 @@ from companion.games.mexica.rules.cards.effects import Standing
 from companion.games.mexica.rules.state import State
 from companion.web.rendering.previews import preview_words
 from companion.web.rendering.texts import LANGUAGES
+from tests.cases import every_case
 from tests.games.full_sitting import DECK, quiet
 from tests.games.playouts import COMBINATIONS, GAMES, Combination, playout
 from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting
 from tests.games.texts import LIBRARY
 
-everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
+everywhere = every_case("here", COMBINATIONS)
 
 STATES_LOOKED_AT = 60
 MOVES_LOOKED_AT = 4
 
 
+@cache
 def sampled(here: Combination) -> list[tuple[Any, Seat, Move]]:
     """Return moves that seats may make in states of random play, of each kind of move some."""
     random, game = Random(f"previews {here}"), here.game

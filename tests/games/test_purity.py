@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
-
 from companion.games import registry
+from tests.cases import every_case
 from tests.games.playouts import GAMES
 
 IMPURE = {
@@ -24,7 +24,7 @@ def _files() -> list[Path]:
     return [path for game in GAMES.values() for path in sorted(registry.folder(game).rglob("*.py"))]
 
 
-@pytest.mark.parametrize("path", _files(), ids=lambda path: "/".join(path.parts[-3:]))
+@every_case("path", _files())
 def test_a_game_imports_the_kit_and_nothing_else_of_ours(path: Path) -> None:
     own = f"companion.games.{path.relative_to(Path(registry.__file__).parent).parts[0]}"
     kit = "companion.games.kit"
@@ -37,7 +37,7 @@ def test_a_game_imports_the_kit_and_nothing_else_of_ours(path: Path) -> None:
             assert top in sys.stdlib_module_names, f"{path.name} imports {name}, which a game cannot count on"
 
 
-@pytest.mark.parametrize("path", _files(), ids=lambda path: "/".join(path.parts[-3:]))
+@every_case("path", _files())
 def test_rules_have_no_clock_no_randomness_and_no_world_outside(path: Path) -> None:
     assert not {name.partition(".")[0] for name in _imported(path)} & IMPURE
     calls = [
@@ -56,11 +56,17 @@ def test_nothing_outside_a_games_folder_and_the_demo_imports_it() -> None:
                 assert not [name for name in _imported(path) if name.startswith(f"companion.games.{game.name}")], path
 
 
+@cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _imported(path: Path) -> Iterator[str]:
+@cache
+def _imported(path: Path) -> tuple[str, ...]:
+    return tuple(_names(path))
+
+
+def _names(path: Path) -> Iterator[str]:
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

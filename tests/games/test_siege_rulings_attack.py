@@ -157,3 +157,9 @@ def test_a_bodyguard_makes_attacks_on_cuauhtemoc_harder_most_in_the_first_turns(
     assert reasons(units, T[0], "d5", SA, turn=turn, bodyguard=3) == found
     assert reasons(units, T[0], "c6", SA, turn=turn, bodyguard=3) == {}
     assert reasons(units, T[0], "d5", SA, turn=turn) == {}
+
+
+@pytest.mark.parametrize(("turn", "found"), [(4, {"bodyguard_fresh": -2}), (5, {})])
+def test_a_bodyguard_of_the_first_four_turns_is_gone_afterwards(turn: int, found: dict[str, int]) -> None:
+    """Ruling S44, `bodyguard` first_4."""
+    assert reasons({T[0]: "c5", CUAUHTEMOC: "d5"}, T[0], "d5", SA, turn=turn, bodyguard="first_4") == found

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-import pytest
-
 from companion.games.kit import CHANCE, TEMPLE, Arg, Facts, Game, Refusal, Seat
 from companion.games.kit.table import BAD_MOVE
 from companion.web.rendering.texts import LANGUAGES
+from tests.cases import every_case
 from tests.games.playouts import COMBINATIONS, GAMES, LONGEST, Combination, fuzzed, playout
 from tests.games.texts import LIBRARY
 
-everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
+everywhere = every_case("here", COMBINATIONS)
 
 
 @everywhere
@@ -26,8 +25,8 @@ def test_whatever_a_game_says_can_be_said_in_every_language(here: Combination) -
             assert words(key, **facts), f"{key} says nothing in {language}"
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.name)
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("game", GAMES.values(), ids=lambda game: game.name)
+@every_case("language", LANGUAGES)
 def test_every_seat_option_value_and_preset_has_a_name(game: Game[object], language: str) -> None:
     words = LIBRARY.words(language, game.name)
     keys = ["name", "about"]
@@ -40,8 +39,8 @@ def test_every_seat_option_value_and_preset_has_a_name(game: Game[object], langu
     assert [key for key in keys if not words.has(key)] == []
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.name)
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("game", GAMES.values(), ids=lambda game: game.name)
+@every_case("language", LANGUAGES)
 def test_every_argument_that_is_refused_has_words_for_it(game: Game[object], language: str) -> None:
     words = LIBRARY.words(language, game.name)
     for row in game.table or ():

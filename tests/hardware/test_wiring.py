@@ -83,4 +83,4 @@ def test_the_bill_has_a_resistor_for_each_that_the_circuit_shows() -> None:
     counts = {item.what: item.count for items in bill().values() for item in items}
     assert counts["resistor, 10 kΩ"] == len(GODS) + 1
     assert counts["resistor, 220 Ω"] == len(GODS)
-    assert counts["infrared break-beam pair, 5 mm, with leads"] == len(GODS)
+    assert counts["infrared break-beam pair, 5 mm, with leads of 25 cm"] == len(GODS)

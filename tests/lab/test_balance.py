@@ -45,7 +45,7 @@ def test_what_the_command_prints_is_what_a_game_s_page_reads(capsys: pytest.Capt
     printed = tomllib.loads(capsys.readouterr().out)["played"]
     found = msgspec.convert(printed, list[Played])
     assert [each.sample for each in found] == [each.sample[:1] for each in stored.of(GAMES["siege"])]
-    assert found[1].chosen == {"bodyguard": 4}
+    assert found[1].chosen == {"bodyguard": "first_4"}
     assert {each.games for each in found} == {1}
 
 

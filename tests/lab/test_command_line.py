@@ -21,7 +21,7 @@ def test_run_writes_a_report_and_keeps_its_records(tmp_path: Path, capsys: pytes
     arguments = ["run", "coin", *FEW, "--set", "tenths=3", "--report", str(page), "--records", str(records)]
     assert main(arguments) == 0
     assert "Coin, classic" in page.read_text()
-    assert "with tenths = 3" in page.read_text()
+    assert "with tenths: 3" in page.read_text()
     lines = records.read_text()
     assert main(arguments) == 0
     assert records.read_text() == lines
@@ -55,7 +55,7 @@ def test_a_deck_is_played_beside_the_games_own(tmp_path: Path, capsys: pytest.Ca
     sizes = ["--options", "0", "--habits", "0", "--cards", "0", "--games", "2"]
     assert main(["deck", str(deck), "--preset", "century", "--processes", "1", *sizes, "--report", str(page)]) == 0
     assert "2 pairs" in capsys.readouterr().out
-    assert "Mexica, century" in page.read_text()
+    assert "Mexica, A long evening" in page.read_text()
 
 
 def test_what_cannot_be_played_is_said_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:

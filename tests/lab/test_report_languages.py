@@ -10,9 +10,9 @@ import jinja2
 import pytest
 from jinja2.ext import extract_from_ast
 
-from lab import report, studies
+from lab import names, report, studies
 from lab.command_line import main
-from lab.matches import Setup
+from lab.matches import Setup, games
 from lab.studies import Sizes
 from tests.lab.coins import coin
 from tests.lab.coins import play as played
@@ -51,6 +51,31 @@ def test_each_games_board_is_shown_in_spanish_too(name: str, preset: str, counte
     page = report.written(findings, language="es")
     assert "<h2>El tablero</h2>" in page
     assert f"más {counted}" in page
+
+
+def test_the_game_its_seats_and_ends_and_what_was_chosen_have_the_words_of_its_pages() -> None:
+    setup = Setup(game="siege", preset="skirmish", seats=2, chosen={"bodyguard": 3})
+    page = report.written(studies.study(setup, Sizes(2, 0, 0, 0, 0), played), language="es")
+    for words in (
+        "El sitio de Tenochtitlan, Escaramuza",
+        "Los mexicas",
+        "Guardia de Cuauhtémoc (una ventaja): −2 en",
+    ):
+        assert words in page
+    assert "un caudillo capturado" in page
+
+
+@pytest.mark.parametrize("language", report.LANGUAGES)
+def test_every_end_of_a_game_has_words(language: str) -> None:
+    ends = {"market": ("points", "coins", "tokens", "level"), "mexica": ("settled", "flood", "war", "stillness"),
+            "moctezuma": ("points", "level"), "siege": ("captured", "limit", "draw")}  # fmt: skip
+    for game, kinds in ends.items():
+        called = names.of(games()[game], language)
+        assert all(called(f"ending.kind.{kind}", "") for kind in kinds)
+
+
+def test_a_code_without_words_stands_for_itself() -> None:
+    assert "<h1>Coin, classic</h1>" in report.written(studies.study(coin(), Sizes(4, 0, 0, 0, 0), played))
 
 
 def test_a_language_that_no_report_is_written_in_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

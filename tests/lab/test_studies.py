@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from companion.games.kit import Move
-from lab import report, runs, studies
-from lab.matches import Record, steps
+from lab import charts, report, runs, studies
+from lab.matches import Record, Setup, steps
 from lab.studies import Sizes
 from tests.lab.coins import coin, play
 
@@ -72,6 +73,20 @@ def test_the_report_is_one_page_that_fetches_nothing() -> None:
     for heading in ("Wins by seat", "Each option alone", "Each card", "One habit pushed", "Games that stood still"):
         assert heading in page
     assert "The seats are not equal" in page
+
+
+def test_minutes_go_by_the_pace_of_the_game_unless_another_is_given() -> None:
+    siege = studies.study(Setup(game="siege", preset="skirmish", seats=2), Sizes(2, 0, 0, 0, 0), play)
+    assert "at 400 seconds a turn" in report.written(siege)
+    assert "at 90 seconds a turn" in report.written(siege, pace=90)
+    assert f"at {report.PACE_S} seconds a turn" in report.written(studies.study(coin(), Sizes(2, 0, 0, 0, 0), play))
+
+
+def test_turns_are_drawn_as_whole_numbers() -> None:
+    (ticks,) = re.findall(
+        r'<g id="matplotlib.axis_1">(.*?)<g id="matplotlib.axis_2">', charts.lengths([2] * 5, ("", ""), ""), re.DOTALL
+    )
+    assert {float(label) for label in re.findall(r"<text[^>]*>([^<]+)</text>", ticks)} == {0, 1, 2, 3, 4}
 
 
 def test_a_report_of_the_same_seeds_is_the_same_page() -> None:

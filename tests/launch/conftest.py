@@ -15,7 +15,7 @@ from queue import Empty, Queue
 
 import pytest
 
-from companion.cli import network
+from companion.cli.programs import network
 
 READY = "Ctrl-C ends everything."
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.cli import children
-from companion.cli.children import Child, Program, Signals, end
+from companion.cli.programs import children
+from companion.cli.programs.children import Child, Program, Signals, end
 from tests.launch.conftest import until
 
 DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"

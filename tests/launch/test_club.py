@@ -25,15 +25,15 @@ import psycopg
 import pytest
 
 from companion.adapters.network.certificates import make_authority, make_certificate
-from companion.cli import network
-from companion.cli.children import Program, Signals
 from companion.cli.club import control as control_module
 from companion.cli.club import parts, postgresql, proxy
 from companion.cli.club.command_line import default_folder, main
 from companion.cli.club.control import Control, Lines, send
 from companion.cli.club.parts import Part, Plan
 from companion.cli.club.running import Club, CommandError
-from companion.cli.starting import LaunchError
+from companion.cli.programs import network
+from companion.cli.programs.children import Program, Signals
+from companion.cli.programs.starting import LaunchError
 from tests.launch.conftest import READY, alive, family, kill, until
 
 PATIENCE_S = 300

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.cli import network
+from companion.cli.programs import network
 from tests.launch.conftest import Launched, alive, family, kill, until
 
 

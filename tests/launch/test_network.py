@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.network import addresses
-from companion.cli import network
+from companion.cli.programs import network
 
 
 @pytest.fixture
@@ -69,6 +69,16 @@ def test_a_router_s_name_for_this_machine_is_its_own(tmp_path: Path, monkeypatch
         "localhost", "raspberrypi", "raspberrypi.local", "templo.local", "raspberrypi.fritz.box",
         "raspberrypi.home.arpa",
     ]  # fmt: skip
+
+
+def test_the_machine_s_own_name_is_one_while_avahi_announces_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "RaspberryPi.lan")
+    announcer = tmp_path / "pid"
+    assert addresses.announced_name(announcer) == ""
+    announcer.touch()
+    assert addresses.announced_name(announcer) == "raspberrypi.local"
 
 
 def test_a_machine_without_a_resolver_has_its_own_names(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.cli import starting
-from companion.cli.starting import LaunchError, hold
+from companion.cli.programs import starting
+from companion.cli.programs.starting import LaunchError, hold
 
 
 def test_a_folder_is_held_until_its_file_is_closed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import re
 import pytest
 import segno
 
-from companion.cli.terminal import Terminal
+from companion.cli.programs.terminal import Terminal
 
 ADDRESS = "http://192.168.178.23:8000/j/ABCDEF"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zipfile
 from pathlib import Path
 
@@ -35,6 +36,18 @@ def test_a_release_holds_every_kind_with_sums_that_hold(tmp_path: Path) -> None:
             assert hashlib.sha256(packed.read(top + name)).hexdigest() == digest
     digest, name = archive.with_name(f"{archive.name}.sha256").read_text().split()
     assert (hashlib.sha256(archive.read_bytes()).hexdigest(), archive.name) == (digest, name)
+
+
+def test_every_page_that_the_releases_guide_links_to_is_in_the_archive(tmp_path: Path) -> None:
+    root = _built(tmp_path)
+    for page in ("release.md", "build.md", "pico.md", "arduino.md", "appliance.md"):
+        (root / "docs" / page).write_bytes((ROOT / "docs" / page).read_bytes())
+    with zipfile.ZipFile(pack(root, "9.8.7")) as packed:
+        names = set(packed.namelist())
+        guide = packed.read("templo-mayor-9.8.7/release.md").decode()
+    links = set(re.findall(r"\]\(([^)#]+\.md)", guide))
+    assert "guides/build.md" in links
+    assert {f"templo-mayor-9.8.7/{link}" for link in links} <= names
 
 
 def test_the_same_files_give_the_same_archive(tmp_path: Path) -> None:

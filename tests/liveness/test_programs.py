@@ -10,14 +10,14 @@ import urllib.request
 import pytest
 
 from companion.web.server.serving import BUSY_S
-from controller.adapters.control_socket import ask
+from controller.adapters.control_socket import send_request
 from templo.liveness import DISK_S, SOON_S
 from tests.brokers import HOST
 from tests.liveness.conftest import PATIENCE_S, WATCHDOG_S, Bench
 from tests.liveness.sabotage import FROZEN
 
 STAGES = {
-    "controller": ("beams", "pipeline", "link", "network", "door"),
+    "controller": ("beams", "pipeline", "link", "network", "control"),
     "companion": ("intake", "network", "server", "pages"),
 }
 LONGEST_S = 14.0
@@ -31,7 +31,7 @@ def test_no_busy_stage_promises_its_next_heartbeat_too_late_for_a_restart_within
 def test_the_controller_is_ready_when_it_says_so_and_feeds_the_watchdog_until_it_stops(bench: Bench) -> None:
     temple = bench.start("controller", "temple")
     temple.ready()
-    report = ask(bench.state("temple"), {"do": "status"}, 5)
+    report = send_request(bench.state("temple"), {"do": "status"}, 5)
     assert report is not None
     assert report["state"] == "ready"
     assert temple.feeds(3)
@@ -68,7 +68,7 @@ def test_without_a_broker_it_is_ready_all_the_same(bench: Bench, program: str) -
 def test_what_has_not_begun_is_not_ready(bench: Bench) -> None:
     halves = [
         bench.strike_at_once("controller", "pipeline"),
-        bench.strike_at_once("controller", "door"),
+        bench.strike_at_once("controller", "control"),
         bench.strike_at_once("companion", "intake"),
         bench.strike_at_once("companion", "pages"),
     ]
@@ -80,27 +80,28 @@ def test_what_has_not_begun_is_not_ready(bench: Bench) -> None:
         assert half.received == []
 
 
-@pytest.mark.parametrize("program", STAGES)
-def test_a_frozen_stage_starves_the_watchdog_whose_abort_says_where_every_thread_stood(
-    bench: Bench, program: str
-) -> None:
-    watched = {}
-    for stage in STAGES[program]:
-        watched[stage] = bench.strike_later(program, stage, "freeze")
-        watched[stage].ready()
+def test_a_frozen_stage_starves_the_watchdog_whose_abort_says_where_every_thread_stood(bench: Bench) -> None:
+    watched = {
+        (program, stage): bench.strike_later(program, stage, "freeze")
+        for program, stages in STAGES.items()
+        for stage in stages
+    }
+    for each in watched.values():
+        each.ready()
     for each in watched.values():
         each.strike()
-    for stage, each in watched.items():
-        assert each.finds(stage), f"{stage} froze and was not found: {each.log()}"
+    for (program, stage), each in watched.items():
+        assert each.finds(stage), f"{stage} of {program} froze and was not found: {each.log()}"
     time.sleep(WATCHDOG_S)
-    for stage, each in watched.items():
-        assert not each.fed_since_status(), f"{stage} was found frozen, and the watchdog was fed: {each.log()}"
+    for (program, stage), each in watched.items():
+        assert not each.fed_since_status(), f"{stage} of {program} was found frozen, and fed on: {each.log()}"
         assert "no progress from: " in each.log()
-    last = watched[STAGES[program][0]]
-    last.process.send_signal(signal.SIGABRT)
-    assert last.process.wait(PATIENCE_S) == -signal.SIGABRT
-    assert "Fatal Python error: Aborted" in last.log()
-    assert "sabotage.py" in last.log()
+    for program, stages in STAGES.items():
+        last = watched[program, stages[0]]
+        last.process.send_signal(signal.SIGABRT)
+        assert last.process.wait(PATIENCE_S) == -signal.SIGABRT
+        assert "Fatal Python error: Aborted" in last.log()
+        assert "sabotage.py" in last.log()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 from pathlib import Path
@@ -37,6 +38,12 @@ def test_a_temple_without_its_chip_runs_and_says_at_the_broker_what_is_missing(b
         companion.until(lambda: (State.ALERT, Trouble.BEAMS_MISSING) in seen(companion))
         assert temple.feeds(3)
         assert temple.log().count("no token can be counted") == 1
+        status = call("status", "--json", "--state", str(bench.state("temple")))
+        told = json.loads(status.stdout)
+        assert (told["running"], told["state"], told["trouble"]) == (True, "alert", "beams_missing")
+        dropped = call("drop", "--state", str(bench.state("temple")))
+        assert dropped.returncode == 1
+        assert "no token can be counted: " in dropped.stderr
         temple.process.terminate()
         assert temple.process.wait(PATIENCE_S) == 0
         companion.until(lambda: companion.statuses()[-1].state == State.STOPPED)

@@ -15,7 +15,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from controller.adapters.control_socket import ControlError, ask
+from controller.adapters.control_socket import ControlError, send_request
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
+from templo import contract
 from tests.brokers import HOST, Broker, free_port
 
 ROOT = Path(__file__).parents[2]
@@ -124,7 +126,7 @@ class Way:
 
         def dropping() -> None:
             with suppress(ControlError):
-                ask(self.temple_state, {"do": "drop", "god": god, "count": count, "every_ms": every_ms}, 120)
+                send_request(self.temple_state, {"do": "drop", "god": god, "count": count, "every_ms": every_ms}, 120)
 
         thread = threading.Thread(target=dropping, name=f"drop-{god}")
         thread.start()
@@ -138,22 +140,20 @@ class Way:
 
     def ledger(self) -> list[str]:
         """Return the ids in the temple's ledger, in their order."""
-        return [token["token"] for token in self._exported()]
+        return [each.token for each in self._recorded()]
 
     def source(self) -> str:
         """Return the ledger's id; at least one token must have fallen."""
-        return str(self._exported()[-1]["source"])
+        return self._recorded()[-1].source
 
     def first_source(self) -> str:
         """Return the source that the ledger began with."""
-        return str(self._exported()[0]["source"])
+        return self._recorded()[0].source
 
-    def _exported(self) -> list[dict[str, Any]]:
-        export = subprocess.run(
-            [sys.executable, "-m", "controller", "export", "--state", str(self.temple_state)],
-            cwd=ROOT, capture_output=True, check=True, text=True,
-        )  # fmt: skip
-        return [json.loads(line) for line in export.stdout.splitlines()]
+    def _recorded(self) -> list[contract.Token]:
+        """Read the ledger as the command `export` does, without starting a program at every look."""
+        with closing(Ledger.open(self.temple_state / FILE_NAME, str, read_only=True)) as ledger:
+            return list(ledger.tokens())
 
     def _companion(self, query: str) -> list[Any]:
         with closing(sqlite3.connect(self.companion_state / "companion.sqlite", timeout=60)) as store:

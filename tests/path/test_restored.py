@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from paho.mqtt import publish
 
-from controller.adapters.control_socket import ask
+from controller.adapters.control_socket import send_request
 from templo import contract
 from tests.brokers import HOST, mosquitto
 from tests.path.conftest import ROOT, Way, eventually
@@ -22,7 +22,7 @@ STRANGE = "f" * 32
 
 
 def report(way: Way) -> Mapping[str, object]:
-    answer = ask(way.temple_state, {"do": "status"}, 30)
+    answer = send_request(way.temple_state, {"do": "status"}, 30)
     assert answer is not None
     return answer
 

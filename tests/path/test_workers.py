@@ -136,7 +136,7 @@ def test_each_token_counts_once_though_the_companion_that_stores_them_is_gone(
         entries = store.entries(table.id)
         assert [entry.n for entry in entries] == list(range(1, len(entries) + 1))
         assert sum(entry.by == "temple" for entry in entries) == TOKENS
-        assert [kept.token.seq for kept in store.fallen(table.id)] == list(range(1, TOKENS + 1))
+        assert [kept.token.seq for kept in store.table_tokens(table.id)] == list(range(1, TOKENS + 1))
 
 
 def post_code(port: int, code: str) -> int:

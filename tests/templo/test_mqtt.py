@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from paho.mqtt import publish
 
-from templo import contract
+from templo import contract, mqtt
 from templo.broker import Address, BrokerSettings
 from templo.mqtt import BACKOFF_S, Connection, Post
 from tests.brokers import HOST, free_port, mosquitto, nats
@@ -277,4 +277,30 @@ def test_a_broker_that_acknowledges_nothing_is_left_after_a_keepalive(
     server.close()
     for each in visits:
         each.close()
+    caplog.clear()
+
+
+def test_a_subscription_that_was_refused_is_requested_again_until_the_broker_grants_it(
+    client: Callable[..., Client], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node of a cluster refuses while clients of one that died have all places; they are free within a minute."""
+    monkeypatch.setattr(mqtt, "REFUSED_S", (0.2, 0.5))
+    accounts = (
+        "accounts { CLUB { jetstream: { max_consumers: 3 }, users: [ { user: one, password: right } ] } }\n"
+        "no_auth_user: one"
+    )
+    topics = [contract.topic(name, contract.Ack.leaf) for name in ("one", "two", "three")]
+    caplog.set_level(logging.INFO)
+    with nats(tmp_path, config=accounts) as broker:
+        full = at(broker.port, user="one", password="right")
+        first = client(full, "first", subscriptions=[(topic, 1) for topic in topics])
+        eventually(lambda: first.connection.subscribed)
+        one = client(full, "one", subscriptions=[(TOPIC, 1)])
+        eventually(lambda: f"refuses {TOPIC} to this program" in caplog.text)
+        time.sleep(1.5)
+        assert caplog.text.count(f"refuses {TOPIC} to this program") == 1
+        first.connection.stop()
+        eventually(lambda: f"grants {TOPIC} to this program now" in caplog.text)
+        eventually(lambda: one.connection.publish(TOPIC, ACK) and one.acks())
+        assert one.events == ["connected"]
     caplog.clear()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from companion.adapters.news import Hub, Picture, Region
+from companion.adapters.news import Hub, Region, RenderedPage
 from companion.web.routes.streams import EventStream
 from companion.web.server import broadcast as module
 from companion.web.server.broadcast import Broadcast, Step, Turn
@@ -160,8 +160,8 @@ def test_what_a_slow_reader_did_not_take_is_in_its_next_event(
     hub, reader = Hub(boot="b"), Reader()
     changes: dict[str, Region] = {}
 
-    def look() -> Picture:
-        return Picture("b", hub.serial(["t"]), 1, "", dict(changes))
+    def look() -> RenderedPage:
+        return RenderedPage("b", hub.serial(["t"]), 1, "", dict(changes))
 
     events = EventStream("t", broadcast, look, Plain(), "", "")
     events.place = hub.open(["t"], events.news)

@@ -66,7 +66,7 @@ def test_the_words_of_every_end_are_there_in_every_language(home: WebHome) -> No
     }
     for language in ("en", "es"):
         for game, ends in kinds.items():
-            words = home.app.extensions["site"].painter.library.words(language, game)
+            words = home.app.extensions["site"].renderer.library.words(language, game)
             for kind in ends:
                 assert words(f"ending.why.{kind}", seat=next(iter(home.games[game].seatings.values()))[0])
 

@@ -35,7 +35,7 @@ def test_a_games_page_leads_to_everything_the_game_brings(club: WebHome, languag
     for name, game in club.app.extensions["site"].games.items():
         page = visitor.get(f"/games/{name}")
         html, said = page.get_data(as_text=True), text_of(page)
-        words = club.app.extensions["site"].painter.library.words(language, name)
+        words = club.app.extensions["site"].renderer.library.words(language, name)
         assert all(words(key) in said for key in ("name", "about", "credit"))
         assert f'href="/tables/new?game={name}"' in html
         for sheet in game.sheets:
@@ -52,7 +52,7 @@ def test_a_games_page_leads_to_everything_the_game_brings(club: WebHome, languag
 def test_a_games_page_says_how_even_each_preset_is_with_and_without_a_handicap(club: WebHome, language: str) -> None:
     for name, game in registry.load().items():
         said = text_of(club.browser(language=language).get(f"/games/{name}"))
-        words = club.app.extensions["site"].painter.library.words(language, name)
+        words = club.app.extensions["site"].renderer.library.words(language, name)
         for each in balance.of(game):
             what = [words(f"preset.{each.preset}.name"), *(words(f"option.{key}.name") for key in each.chosen)]
             won = "".join(f"{words(f'seat.{seat}')} {n}, " for seat, n in each.won.items())
@@ -61,7 +61,7 @@ def test_a_games_page_says_how_even_each_preset_is_with_and_without_a_handicap(c
 
 
 def test_every_aid_and_sheet_of_our_games_has_a_name_and_says_what_it_is(club: WebHome) -> None:
-    library = club.app.extensions["site"].painter.library
+    library = club.app.extensions["site"].renderer.library
     for language in LANGUAGES:
         for name, game in club.services.tables.games.items():
             own = library.words(language, name).layers[0]

@@ -209,7 +209,7 @@ def test_while_a_game_runs_only_its_table_chooses_and_only_a_seat_counts_them(ho
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_notice_has_its_own_words_for_what_happened_and_what_it_means(home: WebHome, language: str) -> None:
-    words = home.app.extensions["site"].painter.words(language)
+    words = home.app.extensions["site"].renderer.words(language)
     reader = home.browser(language=language)
     home.table(temple=NAME)
     for code in KNOWN:

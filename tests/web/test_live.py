@@ -7,13 +7,13 @@ import threading
 
 import pytest
 
-from companion.adapters.news import Gallery, Hub, HubClosed, Picture, Region, StreamsFull
+from companion.adapters.news import Hub, HubClosed, PageCache, Region, RenderedPage, StreamsFull
 from companion.web.view_models.table import Audience
 from tests.web.conftest import WebHome
 
 
-def news(picture: Picture, seen: str) -> dict[str, str]:
-    event = picture.event(seen).decode()
+def news(rendered: RenderedPage, seen: str) -> dict[str, str]:
+    event = rendered.event(seen).decode()
     if not event:
         return {}
     regions: dict[str, str] = json.loads(event.partition("data: ")[2])["regions"]
@@ -56,9 +56,9 @@ def test_only_what_changed_is_painted_again(home: WebHome) -> None:
     token = home.seated(table)
     site = home.app.extensions["site"]
     audience = Audience("en", "phone", ("east",), True)
-    first = site.picture(home.services.tables.get(table.id), audience)
+    first = site.rendered(home.services.tables.get(table.id), audience)
     home.play(table, token, "east", "end_turn")
-    second = site.picture(home.services.tables.get(table.id), audience)
+    second = site.rendered(home.services.tables.get(table.id), audience)
     assert second.version == first.version + 1
     changed = news(second, first.id)
     assert {"turn", "log"} <= changed.keys()
@@ -67,34 +67,34 @@ def test_only_what_changed_is_painted_again(home: WebHome) -> None:
 
 
 def test_an_audience_is_painted_once_for_all_who_look(home: WebHome) -> None:
-    gallery, painted = Gallery(home.hub), []
+    page_cache, painted = PageCache(home.hub), []
     table = home.table()
     site = home.app.extensions["site"]
-    paint = site.painter.of_table
+    paint = site.renderer.of_table
 
     def counted(*args: object) -> object:
         painted.append(args)
         return paint(*args)
 
-    site.painter.of_table = counted
+    site.renderer.of_table = counted
     audience = Audience("en")
     threads = [
-        threading.Thread(target=lambda: site.picture(home.services.tables.get(table.id), audience)) for _ in range(8)
+        threading.Thread(target=lambda: site.rendered(home.services.tables.get(table.id), audience)) for _ in range(8)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(painted) == 1
-    assert gallery is not site.gallery
+    assert page_cache is not site.page_cache
 
 
 def test_a_name_that_changes_is_painted_wherever_it_stands(home: WebHome) -> None:
     table = home.table()
     site = home.app.extensions["site"]
-    first = site.picture(home.services.tables.get(table.id), Audience("en"))
+    first = site.rendered(home.services.tables.get(table.id), Audience("en"))
     home.seated(table, "east", "Ana")
-    second = site.picture(home.services.tables.get(table.id), Audience("en"))
+    second = site.rendered(home.services.tables.get(table.id), Audience("en"))
     assert "Ana" in news(second, first.id)["turn"]
 
 
@@ -103,56 +103,58 @@ def test_a_name_that_changes_is_painted_wherever_it_stands(home: WebHome) -> Non
 )
 def test_what_a_stranger_has_seen_is_nothing(home: WebHome, seen: str) -> None:
     table = home.table()
-    picture = home.app.extensions["site"].picture(table, Audience("en"))
-    assert news(picture, seen).keys() == picture.regions.keys()
-    assert picture.since(seen) == news(picture, seen)
+    rendered = home.app.extensions["site"].rendered(table, Audience("en"))
+    assert news(rendered, seen).keys() == rendered.regions.keys()
+    assert rendered.since(seen) == news(rendered, seen)
 
 
 def test_who_saw_the_same_from_another_process_is_sent_what_differs_and_nothing_else(home: WebHome) -> None:
     table = home.table()
     token = home.seated(table)
     audience = Audience("en", "phone", ("east",), True)
-    before = home.app.extensions["site"].picture(home.services.tables.get(table.id), audience)
+    before = home.app.extensions["site"].rendered(home.services.tables.get(table.id), audience)
     home.hub = Hub(boot="restarted")
     home.restart()
-    same = home.app.extensions["site"].picture(home.services.tables.get(table.id), audience)
+    same = home.app.extensions["site"].rendered(home.services.tables.get(table.id), audience)
     assert same.id != before.id
     assert same.event(before.id) == b""
     home.play(table, token, "east", "end_turn")
-    changed = news(home.app.extensions["site"].picture(home.services.tables.get(table.id), audience), before.id)
+    changed = news(home.app.extensions["site"].rendered(home.services.tables.get(table.id), audience), before.id)
     assert {"turn", "log"} <= changed.keys()
     assert "health" not in changed
 
 
 def test_what_was_taken_back_between_two_events_of_a_stream_is_painted_over() -> None:
     """The answer to a post may have shown what the stream, which is paced, never saw."""
-    painted = [Picture("b", n, 1, "", {"pick": Region(html, n)}) for n, html in enumerate(("none", "some", "none"))]
-    assert news(painted[2], painted[0].id) == {"pick": "none"}
+    pages = [
+        RenderedPage("b", n, 1, "", {"pick": Region(html, n)}) for n, html in enumerate(("none", "some", "none"))
+    ]
+    assert news(pages[2], pages[0].id) == {"pick": "none"}
 
 
 def test_who_has_seen_everything_is_sent_nothing(home: WebHome) -> None:
-    picture = home.app.extensions["site"].picture(home.table(), Audience("en"))
-    assert picture.event(picture.id) == b""
+    rendered = home.app.extensions["site"].rendered(home.table(), Audience("en"))
+    assert rendered.event(rendered.id) == b""
 
 
 def test_an_event_carries_the_version_that_its_forms_are_made_against(home: WebHome) -> None:
     table = home.table()
     home.seated(table)
     table = home.services.tables.get(table.id)
-    picture = home.app.extensions["site"].picture(table, Audience("en", "phone", ("east",)))
-    action = news(picture, "")["action"]
+    rendered = home.app.extensions["site"].rendered(table, Audience("en", "phone", ("east",)))
+    action = news(rendered, "")["action"]
     assert f'name="version" value="{table.version}"' in action
     assert "version\x1a" not in action
 
 
 def test_the_gallery_forgets_what_nobody_looked_at_for_longest(home: WebHome) -> None:
-    gallery = Gallery(home.hub, room=2)
+    page_cache = PageCache(home.hub, room=2)
     site = home.app.extensions["site"]
-    site.gallery = gallery
+    site.page_cache = page_cache
     table = home.table()
-    first = site.picture(table, Audience("en"))
+    first = site.rendered(table, Audience("en"))
     for language in ("es", "en", "es"):
-        site.picture(table, Audience(language))
-    assert site.picture(table, Audience("en")) is first
-    site.picture(table, Audience("en", "screen"))
-    assert site.picture(table, Audience("en")) is first
+        site.rendered(table, Audience(language))
+    assert site.rendered(table, Audience("en")) is first
+    site.rendered(table, Audience("en", "screen"))
+    assert site.rendered(table, Audience("en")) is first

@@ -115,6 +115,15 @@ def test_what_is_on_its_way_and_what_is_held_apart_is_published(home: WebHome) -
     assert one(found, "templo_tokens_quarantined_total", temple="templo") == 1
 
 
+def test_what_keeps_a_temple_from_recording_is_published_while_it_does(home: WebHome) -> None:
+    home.services.temples.set_reachable(True)
+    home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
+    assert scraped(home)["templo_temple_trouble"] == {}
+    missing = contract.Trouble.BEAMS_MISSING
+    home.beams("templo", contract.Beam.UNKNOWN, contract.Beam.UNKNOWN, contract.State.ALERT, missing)
+    assert one(scraped(home), "templo_temple_trouble", temple="templo", code="beams_missing") == 1
+
+
 def test_a_temple_is_up_while_it_works_and_is_connected(home: WebHome) -> None:
     home.services.temples.set_reachable(True)
     home.services.temples.expect("attic")

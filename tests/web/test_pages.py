@@ -233,7 +233,7 @@ def test_every_health_has_words(home: WebHome, phone: Browser) -> None:
         assert phone.get("/temples/table").status_code == 200
     resends = (missing.EXPIRED, missing.REFUSED, missing.SILENT, missing.EMPTY)
     for trouble in (*contract.Trouble, *resends, "never", "no_broker", "conflict", "none"):
-        assert home.app.extensions["site"].painter.words("es").has(f"health.{trouble}"), trouble
+        assert home.app.extensions["site"].renderer.words("es").has(f"health.{trouble}"), trouble
 
 
 def test_a_temples_page_shows_its_tokens_its_totals_and_what_was_held_apart(home: WebHome, phone: Browser) -> None:

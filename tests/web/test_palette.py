@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
-import pytest
+from tests.cases import every_case
 
 STATIC = Path(__file__).parents[2] / "companion" / "web" / "static"
 TOKENS = STATIC / "styles" / "tokens"
@@ -36,21 +36,21 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("time", ["day", "night"])
-@pytest.mark.parametrize(("ink", "paper"), [*product(INKS, PAPERS), *ON_BUTTONS])
+@every_case("time", ["day", "night"])
+@every_case(("ink", "paper"), [*product(INKS, PAPERS), *ON_BUTTONS])
 def test_text_is_read_on_whatever_lies_under_it(time: str, ink: str, paper: str) -> None:
     palette = palettes()[time]
     assert contrast(palette[ink], palette[paper]) >= TEXT, f"{ink} on {paper} by {time}"
 
 
-@pytest.mark.parametrize("time", ["day", "night"])
-@pytest.mark.parametrize("colour", ["paper", "war", "rain", "war-water", "rain-water", "ochre", "jade"])
+@every_case("time", ["day", "night"])
+@every_case("colour", ["paper", "war", "rain", "war-water", "rain-water", "ochre", "jade"])
 def test_a_contour_stands_out_from_what_it_holds(time: str, colour: str) -> None:
     palette = palettes()[time]
     assert contrast(palette["ink"], palette[colour]) >= CONTOUR, f"ink round {colour} by {time}"
 
 
-@pytest.mark.parametrize("time", ["day", "night"])
+@every_case("time", ["day", "night"])
 def test_the_two_gods_are_distinct_from_the_paper(time: str) -> None:
     palette = palettes()[time]
     assert all(contrast(palette[god], palette["paper"]) >= FIGURE for god in ("war", "rain"))

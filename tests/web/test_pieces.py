@@ -92,7 +92,7 @@ def frame(image: Image.Image, width: float, height: float) -> set[Any]:
     ]
     colours: set[Any] = set()
     for box in boxes:
-        colours |= {colour for _, colour in image.crop(box).getcolors(maxcolors=1 << 20) or [(0, "many")]}
+        colours |= {colour for _, colour in image.crop(box).getcolors(maxcolors=16) or [(0, "many")]}
     return colours
 
 

@@ -196,6 +196,6 @@ def test_every_choice_of_a_game_has_words_in_every_language(home: WebHome) -> No
     seen: dict[str, Choice] = {choice.key: choice for choice in game.choices(state, "east")}
     site = home.app.extensions["site"]
     for language in ("en", "es"):
-        words = site.painter.words(language, table)
+        words = site.renderer.words(language, table)
         for choice in seen.values():
             assert words(f"choice.{choice.key}", **choice.facts)

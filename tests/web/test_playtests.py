@@ -57,9 +57,29 @@ def test_a_deck_from_the_form_of_a_new_table_is_played_and_its_report_read(
     assert "A file of your own" in text_of(page)
     (link,) = set(re.findall(r'href="([^"]+/report)"', page.get_data(as_text=True)))
     report = phone.get(link)
-    assert "Mexica, century" in text_of(report)
+    assert "Mexica, A long evening" in text_of(report)
     assert "3 games of app players, seeds 0 to 2, 2 seats" in text_of(report)
     assert "Beside the preset as it comes" in text_of(report)
+
+
+def test_a_report_is_read_in_the_language_of_the_page(
+    home: WebHome, phone: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playtests, "GAMES", 1)
+    use(home, sys.executable, "-P")
+    path = started(phone).headers["Location"]
+    ended(phone, path)
+    assert "Wins by seat" in text_of(phone.get(f"{path}/report"))
+    spanish = home.browser(language="es").get(f"{path}/report")
+    assert "Victorias por puesto" in text_of(spanish)
+
+
+def test_a_report_that_an_earlier_release_wrote_is_read_in_any_language(home: WebHome, phone: Browser) -> None:
+    asleep(home)
+    path = started(phone).headers["Location"]
+    home.playtests.close()
+    (home.playtests.folder / path.rpartition("/")[2] / "report.html").write_text("<p>Report</p>")
+    assert text_of(home.browser(language="es").get(f"{path}/report")) == "Report"
 
 
 def test_nothing_in_a_report_runs_or_is_fetched(home: WebHome, phone: Browser) -> None:

@@ -49,7 +49,7 @@ def test_a_guide_says_the_same_in_every_language(name: str) -> None:
 def test_the_rules_are_served_with_every_option_beside_its_ruling(club: WebHome, name: str, language: str) -> None:
     page = club.browser(language=language).get(f"/games/{name}/rules")
     html, said = page.get_data(as_text=True), text_of(page)
-    words = club.app.extensions["site"].painter.library.words(language, name)
+    words = club.app.extensions["site"].renderer.library.words(language, name)
     assert html.count("<main ") == html.count("<h1") == 1
     for option in GUIDED[name].options:
         if option.ruling:

@@ -16,6 +16,7 @@ from companion.web.rendering.art import Art, ArtError, day_colours, low_ink
 from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing
 from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
+from tests.cases import every_case
 from tests.web import sheets as reading
 from tests.web.conftest import TOSS, WebHome, text_of
 
@@ -25,7 +26,7 @@ EVERY = list(PRESS.sheets())
 A4 = PAPERS["a4"]
 USUAL = Printing(A4)
 
-every = pytest.mark.parametrize("sheet", EVERY, ids=lambda sheet: f"{sheet.game.name}-{sheet.name}-{sheet.language}")
+every = every_case("sheet", EVERY, ids=lambda sheet: f"{sheet.game.name}-{sheet.name}-{sheet.language}")
 
 
 def track() -> press.Sheet:
@@ -33,7 +34,7 @@ def track() -> press.Sheet:
 
 
 @every
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+@every_case("paper", PAPERS.values(), ids=lambda paper: paper.name)
 def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: press.Sheet, paper: Paper) -> None:
     html = PRESS.html(sheet, Printing(paper))
     assert f'<html lang="{sheet.language}">' in html
@@ -233,8 +234,8 @@ def test_nothing_that_is_written_in_low_ink_is_paler_than_what_a_printer_shows()
 @pytest.mark.parametrize("words", ["mexica/rain_cards", "moctezuma/decks", "siege/counters"])
 def test_fronts_alone_are_half_of_the_pages(words: str) -> None:
     sheet = next(PRESS.sheets([words]))
-    both = len(reading.pages(PRESS.pdf(sheet, USUAL)))
-    assert len(reading.pages(PRESS.pdf(sheet, Printing(A4, fronts_only=True)))) * 2 == both
+    both = len(PRESS.document(sheet, USUAL).pages)
+    assert len(PRESS.document(sheet, Printing(A4, fronts_only=True)).pages) * 2 == both
 
 
 def test_one_file_holds_everything_that_a_table_of_some_players_needs() -> None:

@@ -45,7 +45,7 @@ def test_an_army_that_is_placed_is_called_a_deployment(home: WebHome) -> None:
 
 @pytest.mark.parametrize(("n", "said"), [(1, "1 jewel"), (2, "2 jewels")])
 def test_one_jewel_is_one_jewel(home: WebHome, n: int, said: str) -> None:
-    words = home.app.extensions["site"].painter.library.words("en", "market")
+    words = home.app.extensions["site"].renderer.library.words("en", "market")
     assert words("market.goods", n=n, commodity="jewels") == said
 
 

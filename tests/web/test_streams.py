@@ -19,7 +19,7 @@ from companion.web.routes.uploads import MAX_UPLOAD
 from companion.web.server import broadcast
 from companion.web.server.serving import ServeError, Server
 from templo import contract
-from tests.web.conftest import WebHome
+from tests.web.conftest import ORGANISER, WebHome
 
 
 @dataclass
@@ -341,3 +341,44 @@ def test_junk_on_the_socket_disturbs_nobody(served: Served, junk: bytes) -> None
 def test_a_port_in_use_is_said_with_its_number(served: Served) -> None:
     with pytest.raises(ServeError, match=str(served.port)):
         Server(served.home.app, "127.0.0.1", served.port)
+
+
+ORGANISER_COOKIE = {"Cookie": f"organiser={ORGANISER.proof}"}
+
+
+def test_the_organiser_s_page_follows_who_sits_down_and_how_temples_are(served: Served) -> None:
+    home = served.home
+    table = home.lobby()
+    reader = served.stream("/organiser/stream", **ORGANISER_COOKIE)
+    assert json.loads(reader.event()["data"])["regions"].keys() == {"all_tables", "all_temples"}
+    home.seated(table, "east")
+    assert json.loads(reader.event()["data"])["regions"].keys() == {"all_tables"}
+    home.beams("attic", contract.Beam.CLEAR, contract.Beam.JAMMED, contract.State.ALERT)
+    regions = json.loads(reader.event()["data"])["regions"]
+    assert regions.keys() == {"all_temples"}
+    assert "attic" in regions["all_temples"]
+    reader.close()
+
+
+def test_the_page_of_an_event_shows_a_table_that_ends_and_the_next_round_as_another_page(served: Served) -> None:
+    home = served.home
+    rounds = home.services.rounds
+
+    def title(number: int, table: int) -> str:
+        return f"Round {number} table {table}"
+
+    rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", title)
+    (table,) = home.services.tables.all()
+    reader = served.stream("/organiser/rounds/stream?mark=round%201", **ORGANISER_COOKIE)
+    assert "1 table still plays" in json.loads(reader.event()["data"])["regions"]["next_round"]
+    home.services.tables.close_for_players(table.id)
+    changed = json.loads(reader.event()["data"])["regions"]
+    assert "<textarea" in changed["next_round"]
+    rounds.next_round(2, "Ana\nBen", title)
+    assert reader.event()["event"] == "reload"
+    reader.close()
+
+
+@pytest.mark.parametrize("path", ["/organiser/stream", "/organiser/rounds/stream"])
+def test_the_organiser_s_streams_are_closed_to_all_others(served: Served, path: str) -> None:
+    assert served.get(path).status == 403

@@ -169,7 +169,7 @@ def test_every_finding_has_its_own_words_for_what_was_seen_and_what_to_do(
 ) -> None:
     """The codes are the temple's own, and so are the facts that come with each."""
     given = {field for what, _ in FINDINGS.values() for _, field, _, _ in Formatter().parse(what) if field}
-    words = home.app.extensions["site"].painter.words(language)
+    words = home.app.extensions["site"].renderer.words(language)
     reader = home.browser(language=language)
     for code in FINDINGS:
         found(home, Finding(code, dict.fromkeys(given, 3)))

@@ -35,6 +35,7 @@ from templo.contract import (
     Trouble,
     WireError,
 )
+from tests.cases import every_case
 
 VECTORS = {
     path.stem: json.loads(path.read_text("utf-8")) for path in (Path(__file__).parent / "vectors").glob("*.json")
@@ -44,11 +45,7 @@ OF_TEMPLES = tuple(each.leaf for each in contract.CONTRACT if each.place is cont
 
 
 def vectors(kind: str) -> list[Any]:
-    return [
-        pytest.param(leaf, vector, id=f"{leaf}: {vector['name']}")
-        for leaf, file in sorted(VECTORS.items())
-        for vector in file[kind]
-    ]
+    return [(leaf, vector) for leaf, file in sorted(VECTORS.items()) for vector in file[kind]]
 
 
 def payload(vector: dict[str, str]) -> bytes:
@@ -63,7 +60,7 @@ def test_every_declared_message_has_vectors_good_and_bad() -> None:
     assert all(file["topic"] == leaf and file["good"] and file["bad"] for leaf, file in VECTORS.items())
 
 
-@pytest.mark.parametrize("leaf", LEAVES)
+@every_case("leaf", LEAVES)
 def test_every_declared_field_has_a_good_vector_that_fills_it_and_a_bad_one_that_breaks_it(leaf: str) -> None:
     refusals = [refusal(leaf, payload(vector)) for vector in VECTORS[leaf]["bad"]]
     for each in contract.CONTRACT.declarations[leaf].fields:
@@ -77,14 +74,14 @@ def refusal(leaf: str, data: bytes) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(("leaf", "vector"), vectors("good"))
+@every_case(("leaf", "vector"), vectors("good"))
 def test_a_good_payload_is_read_and_written_in_the_one_way(leaf: str, vector: dict[str, Any]) -> None:
     message = contract.decode(leaf, payload(vector))
     assert json.loads(contract.encode(message)) == vector["message"]
     assert message.leaf == leaf
 
 
-@pytest.mark.parametrize(("leaf", "vector"), vectors("bad"))
+@every_case(("leaf", "vector"), vectors("bad"))
 def test_a_bad_payload_is_refused_with_its_reason(leaf: str, vector: dict[str, str]) -> None:
     with pytest.raises(WireError) as caught:
         contract.decode(leaf, payload(vector))
@@ -116,8 +113,8 @@ def test_bytes_of_any_kind_give_a_message_or_a_wire_error(leaf: str, data: bytes
     read(leaf, data)
 
 
-@pytest.mark.parametrize("leaf", LEAVES)
-@pytest.mark.parametrize(
+@every_case("leaf", LEAVES)
+@every_case(
     "data",
     [
         b"[" * 100_000,
@@ -146,7 +143,7 @@ BROKEN = 400
 """Broken copies of good payloads for each leaf, beside hypothesis's examples."""
 
 
-@pytest.mark.parametrize("leaf", LEAVES)
+@every_case("leaf", LEAVES)
 def test_a_good_payload_that_a_line_broke_gives_a_message_or_a_wire_error(leaf: str) -> None:
     chance = random.Random(leaf)
     good = [payload(vector) for vector in VECTORS[leaf]["good"]]
@@ -269,7 +266,7 @@ def test_any_text_is_a_topic_or_a_wire_error(text: str) -> None:
     assert contract.topic(temple, leaf) == text
 
 
-@pytest.mark.parametrize("name", ["", "-templo", "Templo", "templo/mayor", "a+b", "#", "templo\n", "é", "x" * 33])
+@every_case("name", ["", "-templo", "Templo", "templo/mayor", "a+b", "#", "templo\n", "é", "x" * 33])
 def test_a_name_that_could_not_be_a_temples_is_refused(name: str) -> None:
     with pytest.raises(WireError, match="temple name is"):
         contract.temple_name(name)

@@ -1,1 +1,1 @@
-"""What speaks to the database that holds tables, temples and tokens: SQLite, or PostgreSQL that several share."""
+"""The database that stores tables, temples and tokens: SQLite, or a PostgreSQL that several companions may share."""

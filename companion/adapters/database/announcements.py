@@ -1,4 +1,4 @@
-"""What the companions of one PostgreSQL announce to each other: a thread that listens, and takes it in."""
+"""A thread that listens for what the other companions on one PostgreSQL announce, and applies it here."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from templo.liveness import DISK_S, Beat, no_heartbeat
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 1.0
-"""Between two looks whether it is to end."""
+"""Seconds between checks of whether to stop."""
 
 RETRY_S = 1.0
-"""Between two tries to reach the database."""
+"""Seconds between attempts to reach the database."""
 
 _KEEPALIVES = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """A server whose machine lost its power is noticed within half a minute: nobody sends on this connection."""
 
 
 class Announcements(Background):
-    """Calls `follow` with the topics that other companions announce, and `follow_all` where some may be missing."""
+    """Calls `follow` with the topics that other companions announce, and `follow_all` if some may be missing."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Announcements(Background):
         follow_all: Callable[[], None],
         beat: Beat = no_heartbeat,
     ) -> None:
-        """Only remember; `start` begins. What this companion announces itself, as `origin`, is left out."""
+        """Store the arguments; `start` begins. Announcements of this companion, marked with `origin`, are ignored."""
         super().__init__("announcements")
         self._engine = sa.create_engine(
             url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args=_KEEPALIVES

@@ -1,7 +1,7 @@
-"""The whole store as one file and back: a backup is a SQLite database, whatever database it was made from.
+"""Backs up the whole store into one file and restores it. A backup is a SQLite database, whatever it came from.
 
-A backup is made while the companion runs; a restore needs the database to itself. Tables, seats, temples and tokens
-are in it, and with the tables the decks and maps that they brought.
+A backup can be made while the companion runs; a restore needs the database to itself. It contains tables, seats,
+temples and tokens, and with the tables the decks and maps that they were opened with.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class BackupError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup holds: when it was made, and how many rows of each kind."""
+    """The contents of a backup: when it was made, and how many rows of each kind."""
 
     made_at: datetime
     rows: Mapping[str, int]
@@ -48,7 +48,7 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore did: what it brought back, and where the database that it replaced is now, if there was one."""
+    """The result of a restore: its contents, and where the replaced database is now, if there was one."""
 
     backup: Backup
     kept: Path | None
@@ -57,8 +57,8 @@ class Restored:
 def back_up(url: str, file: Path, now: datetime) -> Backup:
     """Write the database at `url` into a new file of mode 0600 and return what is in it.
 
-    It is consistent: of everything that was committed at one moment all is in it, and nothing else. Raises
-    `BackupError`, also where the file is there already, and `StoreError` where the database cannot be read.
+    It is consistent: it contains exactly what was committed at one moment. Raises `BackupError`, also if the file is
+    there already, and `StoreError` if the database cannot be read.
     """
     if file.exists():
         raise BackupError(f"{file} is there already; expected the name of a new file")
@@ -84,7 +84,7 @@ def back_up(url: str, file: Path, now: datetime) -> Backup:
 
 
 def examine(file: Path) -> Backup:
-    """Return what a backup holds; raises `BackupError` where it is none, is damaged or is of newer software."""
+    """Return a backup's contents; raises `BackupError` if it is no backup, is damaged or is from a newer release."""
     if not file.is_file():
         raise BackupError(f"{file} is not there; expected a file that 'templo-companion backup' made")
     try:
@@ -115,8 +115,8 @@ def examine(file: Path) -> Backup:
 def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
     """Replace the database at `url` by a backup, as a whole or not at all.
 
-    The database that was there is kept: beside its own place where it is SQLite, else as a backup in the folder
-    `aside`. Raises `StoreError` where a companion uses the database, and `BackupError`.
+    The replaced database is kept: beside its place if it is SQLite, else as a backup in the folder `aside`. Raises
+    `StoreError` if a companion uses the database, and `BackupError`.
     """
     backup = examine(file)
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -144,7 +144,7 @@ def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
 
 @contextmanager
 def _draft(file: Path) -> Iterator[Path]:
-    """Give a new private file beside another one; what is left of it afterwards is removed."""
+    """Give a new private file beside another one, removed afterwards if it is still there."""
     try:
         with draft_beside(file) as draft:
             yield draft
@@ -155,7 +155,7 @@ def _draft(file: Path) -> Iterator[Path]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a SQLite database as of one moment, whoever writes to it meanwhile."""
+    """Copy a SQLite database as of one moment, even if others write to it meanwhile."""
     with (
         closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as read,
         closing(sqlite3.connect(target)) as written,
@@ -164,7 +164,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _export(url: str, target: Path) -> None:
-    """Copy another database into a SQLite file, in one transaction that sees one moment."""
+    """Copy another database into a SQLite file, in one consistent transaction."""
     try:
         source = sa.create_engine(url, isolation_level="REPEATABLE READ")
         written = _sqlite(target)
@@ -205,7 +205,7 @@ def _import(file: Path, url: str) -> None:
 
 
 def _make_current(draft: Path) -> None:
-    """Bring a copy of a backup up to the schema of this software, and make it a store again."""
+    """Upgrade a copy of a backup to the schema of this release, and make it a store again."""
     SqlStore(f"sqlite:///{draft}", copy_first=False).close()
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("DELETE FROM about WHERE key = ?", (MADE_AT,))
@@ -214,7 +214,7 @@ def _make_current(draft: Path) -> None:
 
 
 def _set_aside(path: Path, kept: Path) -> None:
-    """Give a database a second name, with everything that was committed to it, and leave no log of it behind."""
+    """Give a database a second name, with everything that was committed to it and without a log."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,6 +1,6 @@
-"""What is removed from a store for good: a table with its log, or a person's name. No companion may be running on it.
+"""Removes a table with its log, or a person's name, from a store for good. No companion may be running on it.
 
-Tokens stay, without a table: a temple that sent one again would be believed otherwise, and it would count twice.
+The tokens of a removed table stay in the store: otherwise a temple that sent one again would make it count twice.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Erased:
 
 
 def erase_table(url: str, table_id: str) -> None:
-    """Remove a table with its log, its seats and all that is stored about it; a temple that serves it serves none.
+    """Remove a table with its log, its seats and everything that is stored about it, and free its temple.
 
-    What was decided there about tokens stays, without the name of who decided it. Raises `StoreError`.
+    Decisions about tokens that were made there stay, without the name of the person who decided. Raises `StoreError`.
     """
 
     def alone(action: Action) -> Action | None:
@@ -87,7 +87,7 @@ def erase_person(url: str, is_person: Callable[[str], bool]) -> Erased:
 
 
 def _rewrite(connection: sa.Connection, tag: str, instead: Callable[[Action], Action | None]) -> list[str]:
-    """Put another action in the place of each with such a tag for which there is one; return their tables."""
+    """Replace each action with a tag for which `instead` returns another; return the tables."""
     entries = sa.select(ENTRIES.c.table_id, ENTRIES.c.n, ENTRIES.c.move)
     changed: list[str] = []
     for table_id, n, move in connection.execute(
@@ -104,7 +104,7 @@ def _rewrite(connection: sa.Connection, tag: str, instead: Callable[[Action], Ac
 
 @contextmanager
 def _alone(url: str) -> Iterator[Callable[[Callable[[sa.Connection], None]], None]]:
-    """Give a way to change a database in one transaction, while no companion runs, that leaves nothing behind."""
+    """Give a transaction on a database that no companion uses, and leave no removed data in its files."""
     with store_lock.hold(url):
         SqlStore(url).close()  # brings an earlier schema up to this one
         engine = sa.create_engine(url)

@@ -1,7 +1,7 @@
-"""Which of the companions on one PostgreSQL does what only one may do at a time: leases in the database.
+"""Leases in the database: they decide which of several companions does work that needs only one of them.
 
-A lease keeps two companions from doing the same work, and nothing safe: what may never happen twice is prevented by
-the store's keys. The database's clock alone says when a lease ends.
+A lease avoids duplicate work; it does not guarantee anything. What must never happen twice is prevented by the
+store's keys. Only the database's clock decides when a lease ends.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ LASTS_S = 8.0
 """How long a lease lasts after it was renewed."""
 
 RENEW_S = 5.0
-"""Between two renewals. With a look a second, another companion has a dead one's leases within ten seconds."""
+"""Seconds between renewals. With a check a second, another companion gets a dead one's leases within ten seconds."""
 
 LOOK_S = 1.0
 PACING = "pacing"
-"""Whose holder makes the app's moves at their pace."""
+"""The lease of the companion that makes the app's moves for absent players."""
 
 _WORKER = "worker "
-"""Before the holder and the name in the lease by which the others know that a companion is at work."""
+"""The prefix of the lease by which a companion shows the others that it is running."""
 
 _LONGEST_LEASE = 64
 
@@ -49,7 +49,7 @@ _TAKE = sa.text(
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One companion at work: the id under which it holds leases, its name if it has one, and its leases."""
+    """One running companion: the id under which it holds leases, its name if it has one, and its leases."""
 
     holder: str
     name: str
@@ -57,7 +57,7 @@ class Worker:
 
 
 class Leases(Background):
-    """Holds this companion's share of the leases that are wanted, and gives them back when it is stopped."""
+    """Holds this companion's share of the wanted leases, and releases them when it is stopped."""
 
     def __init__(
         self,
@@ -68,9 +68,9 @@ class Leases(Background):
         beat: Beat = no_heartbeat,
         name: str = "",
     ) -> None:
-        """Only remember; `start` begins.
+        """Store the arguments; `start` begins.
 
-        `on_taken` is called with each lease that is newly held. `name` is what people know this companion by.
+        `on_taken` is called with each newly held lease. `name` is this companion's name for people.
         """
         super().__init__("leases")
         self._engine = sa.create_engine(
@@ -89,7 +89,7 @@ class Leases(Background):
         return self._until.get(name, -math.inf) > time.monotonic()
 
     def workers(self) -> list[Worker]:
-        """Return the companions that are at work, this one among them, by name; raises `ServiceError`."""
+        """Return the running companions, including this one, by name; raises `ServiceError`."""
         try:
             with self._engine.connect() as connection:
                 rows = connection.execute(_LOOK).all()

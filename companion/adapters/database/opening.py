@@ -1,4 +1,4 @@
-"""Opening a database: one that is new is made, one of an earlier release is copied and brought up to this one.
+"""Opens a database: creates a new one, or copies and upgrades one from an earlier release.
 
 A change is durable when its transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 """
@@ -27,7 +27,7 @@ def copy_before(path: Path, schema: int) -> Path:
 
 
 def _copy_earlier_schema(path: Path) -> None:
-    """Copy a database that has an earlier schema, whole and durable; raises `StoreError` where that fails.
+    """Make a durable copy of a database with an earlier schema; raises `StoreError` if that fails.
 
     The copy is named after the first schema that the earlier release does not know, so that this release finds it.
     A copy that is there already is replaced: it was made before a start that came to nothing, or before a downgrade.
@@ -58,7 +58,7 @@ def _copy_earlier_schema(path: Path) -> None:
 
 
 def opened(url: str, *, copy_first: bool = True) -> sa.Engine:
-    """Return a database that has all that this release needs; raises `StoreError`.
+    """Return an engine for a database with this release's schema; raises `StoreError`.
 
     Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless `copy_first` is
     false.
@@ -86,7 +86,7 @@ def opened(url: str, *, copy_first: bool = True) -> sa.Engine:
 
 
 def _settle(engine: sa.Engine) -> None:
-    """Make durable what is found in SQLite's log before anything is acknowledged because it is there already.
+    """Make the content of SQLite's log durable before anything in it is acknowledged.
 
     A change during whose sync the process was killed may be seen, and be on no disk: its pages are written again.
     """
@@ -112,7 +112,7 @@ def _check_schema(engine: sa.Engine) -> None:
 
 
 def _way_back(engine: sa.Engine) -> str:
-    """Return what helps after a downgrade: the newer release, or the copy that it made at its first start."""
+    """Return advice after a downgrade: the newer release, or the copy that it made at its first start."""
     path = sqlite_path(str(engine.url.render_as_string(hide_password=False)))
     copy = path and copy_before(path, SCHEMA + 1)
     if not copy or not copy.exists():
@@ -133,17 +133,17 @@ def _make_sqlite_durable(connection: Any, record: object) -> None:
 
 
 def sqlite_path(url: str) -> Path | None:
-    """Return the file of a SQLite database, or nothing where a URL names none."""
+    """Return the file of a SQLite database, or None for other URLs."""
     made = sa.make_url(url)
     named = made.get_backend_name() == "sqlite" and made.database and not made.database.startswith((":", "file:"))
     return Path(made.database) if named and made.database else None
 
 
 def without_password(url: str) -> str:
-    """Return a database's URL, or what should have been one, without its password."""
+    """Return a database's URL, valid or not, without its password."""
     return re.sub(r":(?!//).*@", ":***@", url)
 
 
 def reason(error: BaseException) -> str:
-    """Return what a database says is wrong, in one line."""
+    """Return a database's error message in one line."""
     return str(getattr(error, "orig", None) or error).splitlines()[0]

@@ -11,11 +11,11 @@ from companion.model.table import Charter
 from templo import contract
 
 NOTE = "note."
-"""Before the name of a note, which is in one table with secrets and the number of the schema."""
+"""The prefix of a note's name; notes share a table with secrets and the schema's number."""
 
 
 def token_row(kept: StoredToken) -> dict[str, Any]:
-    """Return the columns of a token, but for the table that it fell for."""
+    """Return the columns of a token, without its table."""
     token = kept.token
     return {
         "source": token.source,
@@ -32,13 +32,13 @@ def token_row(kept: StoredToken) -> dict[str, Any]:
 
 
 def read_charter(row: sa.Row[Any]) -> Charter:
-    """Return the charter that a row of the tables holds."""
+    """Return the charter in a row of the tables."""
     fields = {name: row._mapping[name] for name in Charter.__slots__}
     return Charter(**fields | {"seats": tuple(fields["seats"])})
 
 
 def read_token(row: sa.Row[Any]) -> StoredToken:
-    """Return the token that a row holds, of those kept or of those held apart."""
+    """Return the token in a row of the stored tokens or of those held apart."""
     token = contract.Token(
         source=row.source,
         seq=row.seq,

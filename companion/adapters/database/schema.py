@@ -1,7 +1,4 @@
-"""The tables of the store, as every database has them, and how a store of earlier software is brought up to them.
-
-It reads and writes no row of anybody's.
-"""
+"""The schema of the store, the same in every database, and its migrations from earlier releases."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Instant(sa.TypeDecorator[datetime]):
-    """A moment in UTC, kept as whole microseconds since 1970: exact, sortable, the same in every database."""
+    """A time in UTC, stored as whole microseconds since 1970: exact, sortable, the same in every database."""
 
     impl = sa.BigInteger
     cache_ok = True
@@ -112,7 +109,7 @@ RESENT = sa.Table(
     sa.Column("token", sa.String(32), nullable=False),
     sqlite_with_rowid=False,
 )
-"""Further numbers of stored tokens: a renewed ledger sends what was not acknowledged again, under a new source."""
+"""Further numbers of stored tokens: a renewed ledger sends unacknowledged tokens again under a new source."""
 
 QUARANTINE = sa.Table(
     "quarantine",
@@ -142,7 +139,7 @@ OUTLINES = sa.Table(
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("summary", sa.String, nullable=False),
 )
-"""What lists show of tables whose games are over. An earlier release reads their logs instead."""
+"""Outlines of finished tables. Earlier releases read their logs instead."""
 
 OLD = sa.Table(
     "old_tokens",
@@ -161,7 +158,7 @@ CHANNEL = "'templo_' || md5(current_schema())"
 """The SQL of the name of the channel on which the companions of one PostgreSQL announce their changes."""
 
 PASSING = sa.MetaData()
-"""What companions that share a database store for each other while they run: no backup has it."""
+"""What companions on one database store for each other while they run. It is not part of a backup."""
 
 REQUESTS = sa.Table(
     "temple_request",
@@ -186,7 +183,7 @@ BY_ID = sa.Index("token_by_id", TOKENS.c.token)
 
 
 def bring_up(connection: sa.Connection, found: int) -> None:
-    """Bring a store of an earlier schema, which `found` names, up to this one."""
+    """Upgrade a store from the schema `found` to this one."""
     if found < 2:
         connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
     if found < 3:

@@ -1,6 +1,6 @@
-"""The store: tables, temples and tokens in SQLite, or in any database that SQLAlchemy names by a URL.
+"""The store: tables, temples and tokens in SQLite, or in another database that SQLAlchemy addresses by a URL.
 
-It implements the port of `companion.model.ports` and knows no rule of any game.
+It implements the port of `companion.model.ports`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _UNDECIDED = ~sa.exists().where(_OF_DECISION)
 
 
 def _ids(of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]) -> sa.CompoundSelect[tuple[int, str]]:
-    """Return a query for the ids of a source's tokens with such numbers, those sent again under it among them."""
+    """Return a query for the ids of a source's tokens with some numbers, including tokens resent under it."""
     own, resent = (
         sa.select(table.c.seq, table.c.token).where(table.c.source == sa.bindparam("source"), of(table.c.seq))
         for table in (TOKENS, RESENT)
@@ -84,14 +84,14 @@ _CURRENT_OUTLINES = (
 _FIRST_CAME_ANOTHER = frozenset(
     {"SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_ROWID", "23505", "40001", "40P01"}
 )
-"""SQLite's names and PostgreSQL's states of an error that another writer caused: a number or a row that it took."""
+"""SQLite's names and PostgreSQL's states of errors caused by another writer that took a number or a row."""
 
 
 class SqlStore:
     """The port `Store` over one database."""
 
     def __init__(self, url: str, *, copy_first: bool = True) -> None:
-        """Open the database and make what is missing; raises `StoreError`.
+        """Open the database, creating or upgrading its schema; raises `StoreError`.
 
         Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless
         `copy_first` is false.
@@ -110,7 +110,7 @@ class SqlStore:
     def transaction(self) -> Iterator[SqlTransaction]:
         """Begin a change; leaving the block commits it, an exception rolls it back.
 
-        Raises `Conflict` where another writer was first, `ServiceError` ``store_failing`` where the database refused.
+        Raises `Conflict` if another writer was first, `ServiceError` ``store_failing`` if the database refused.
         """
         try:
             with self._line, self._engine.begin() as connection:
@@ -122,7 +122,7 @@ class SqlStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
-        """Read; raises `ServiceError` ``store_failing`` where the database refuses."""
+        """Read; raises `ServiceError` ``store_failing`` if the database refuses."""
         try:
             with self._engine.connect() as connection:
                 yield connection
@@ -134,16 +134,16 @@ class SqlStore:
             return connection.execute(query).all()
 
     def secret(self, name: str) -> str:
-        """Return a secret of this companion, or nothing where none was entered under that name."""
+        """Return a secret of this companion, or an empty string."""
         with self._reading() as connection:
             return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
 
     def note(self, name: str) -> str:
-        """Return what was stored about this companion under a name, or nothing."""
+        """Return a note about this companion, or an empty string."""
         return self.secret(f"{NOTE}{name}")
 
     def tables(self, without: Collection[str] = ()) -> list[TableRecord]:
-        """Return every table but those with these ids, oldest first."""
+        """Return every table except those with these ids, oldest first."""
         with self._reading() as connection:
             rows = connection.execute(sa.select(TABLES).order_by(TABLES.c.opened_at, TABLES.c.id)).all()
             return [
@@ -153,7 +153,7 @@ class SqlStore:
             ]
 
     def charters(self, only: Collection[str] | None = None, without: Collection[str] = ()) -> list[Charter]:
-        """Return the charters of every table, or of these alone, but those with the ids `without`."""
+        """Return the charters of all tables, or of those in `only`, except those in `without`."""
         ids = {row.id for row in self._rows(sa.select(TABLES.c.id))} if only is None else set(only)
         missing = ids - set(without)
         if not missing:
@@ -161,7 +161,7 @@ class SqlStore:
         return [read_charter(row) for row in self._rows(sa.select(TABLES).where(TABLES.c.id.in_(missing)))]
 
     def outlines(self) -> list[OutlineRecord]:
-        """Return the outlines that were set of tables whose logs have not grown since."""
+        """Return the outlines of tables whose logs have not grown since they were stored."""
         with self._reading() as connection:
             keys: dict[str, dict[Seat, str]] = {}
             for row in connection.execute(sa.select(KEYS)):
@@ -183,17 +183,17 @@ class SqlStore:
         )
 
     def entries(self, table_id: str, after: int = 0) -> tuple[Entry, ...]:
-        """Return a table's log in order, from the entry behind the one with the number `after`."""
+        """Return a table's log in order, beginning after the entry with the number `after`."""
         with self._reading() as connection:
             return self._log(connection, table_id, after)
 
     def keys(self, table_id: str) -> dict[Seat, str]:
-        """Return who holds the chairs of a table."""
+        """Return the phones that hold the chairs of a table."""
         with self._reading() as connection:
             return self._keys(connection, table_id)
 
     def known(self, tokens: Sequence[contract.Token]) -> KnownTokens:
-        """Return what is stored of these tokens, or in their places."""
+        """Return what is already stored of these tokens, and under their numbers."""
         with self._reading() as connection:
             ids: dict[str, dict[int, str]] = {}
             for source in {token.source for token in tokens}:
@@ -208,16 +208,16 @@ class SqlStore:
             return KnownTokens(ids, stored, held)
 
     def temples(self) -> list[TempleRecord]:
-        """Return every temple that is known, by name."""
+        """Return every stored temple, by name."""
         return [TempleRecord(**row._mapping) for row in self._rows(sa.select(TEMPLES).order_by(TEMPLES.c.name))]
 
     def requests(self, temples: Collection[str]) -> dict[str, str]:
-        """Return for each of these temples what was last requested of it by any companion of a shared store."""
+        """Return the last request of any companion to each of these temples; only in a shared store."""
         query = sa.select(REQUESTS).where(REQUESTS.c.temple.in_(temples))
         return {row.temple: row.stored for row in self._rows(query)}
 
     def marks(self, temples: Collection[str] | None = None) -> dict[str, MarkRecord]:
-        """Return for each source, or each of some temples, how far its tokens are stored."""
+        """Return how far the tokens of each source are stored, for all temples or some."""
         query = sa.select(SOURCES) if temples is None else sa.select(SOURCES).where(SOURCES.c.temple.in_(temples))
         with self._reading() as connection:
             sources = connection.execute(query).all()
@@ -235,7 +235,7 @@ class SqlStore:
         return tuple(map(read_token, self._rows(newest)))
 
     def totals(self, temple: str) -> dict[contract.God, int]:
-        """Return how many tokens of each god were kept from a temple; tests, and old ones left out, do not count."""
+        """Return how many tokens of each god are stored from a temple, without tests and excluded old ones."""
         totals = dict.fromkeys(contract.God, 0)
         left_out = sa.exists().where(_IS_OLD, OLD.c.choice.not_in((HISTORY, COUNTED)))
         query = sa.select(TOKENS.c.god, TOKENS.c.flags, sa.func.count()).where(TOKENS.c.temple == temple, ~left_out)
@@ -245,7 +245,7 @@ class SqlStore:
         return totals
 
     def quarantined(self, temple: str) -> int:
-        """Return how many of a temple's tokens are held apart and wait for a person."""
+        """Return how many of a temple's tokens are held apart and undecided."""
         return self._number_of_held(QUARANTINE.c.temple == temple, _UNDECIDED)
 
     def ever_quarantined(self, temple: str) -> int:
@@ -257,31 +257,31 @@ class SqlStore:
             return connection.execute(sa.select(sa.func.count()).select_from(QUARANTINE).where(*only)).scalar_one()
 
     def held(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
-        """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
+        """Return a temple's tokens that are held apart and undecided, in order of arrival."""
         query = sa.select(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED).limit(limit)
         query = query.order_by(QUARANTINE.c.received_at, QUARANTINE.c.source, QUARANTINE.c.seq)
         return tuple(map(read_token, self._rows(query)))
 
     def decided(self, temple: str, limit: int) -> tuple[Decision, ...]:
-        """Return what was last decided about a temple's tokens that were held apart, newest first."""
+        """Return the last decisions about a temple's tokens held apart, newest first."""
         return tuple(map(_decision, self._rows(_decisions(QUARANTINE.c.temple == temple).limit(limit))))
 
     def sources(self) -> dict[str, str]:
-        """Return for each source that was ever met the temple that it belongs to."""
+        """Return the temple of each known source."""
         return {row.source: row.temple for row in self._rows(sa.select(SOURCES))}
 
     def old(self) -> list[OldTokens]:
-        """Return the old tokens of every source that brought any."""
+        """Return the old tokens of every source that has any."""
         return [OldTokens(**row._mapping) for row in self._rows(sa.select(OLD))]
 
     def old_tokens(self, old: OldTokens) -> tuple[StoredToken, ...]:
-        """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
+        """Return the old tokens that have arrived and belong to no table, in the order of their numbers."""
         query = sa.select(TOKENS).where(TOKENS.c.source == old.source, TOKENS.c.seq <= old.through)
         query = query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
         return tuple(map(read_token, self._rows(query)))
 
-    def arrived(self, source: str) -> dict[contract.God, int]:
-        """Return how many tokens of each god were kept from one ledger, tests among them."""
+    def source_totals(self, source: str) -> dict[contract.God, int]:
+        """Return how many tokens of each god are stored from one source, including tests."""
         by_god = sa.select(TOKENS.c.god, sa.func.count()).group_by(TOKENS.c.god)
         own = by_god.where(TOKENS.c.source == source)
         resent = by_god.join(RESENT, RESENT.c.token == TOKENS.c.token).where(RESENT.c.source == source)
@@ -290,8 +290,8 @@ class SqlStore:
             counts[contract.God(god)] += count
         return counts
 
-    def fallen(self, table_id: str) -> tuple[StoredToken, ...]:
-        """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
+    def table_tokens(self, table_id: str) -> tuple[StoredToken, ...]:
+        """Return the tokens of a table, source by source, in the order of their numbers."""
         query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
         counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)
         with self._reading() as connection:
@@ -324,5 +324,5 @@ def _decision(row: sa.Row[Any]) -> Decision:
 
 
 def _code(error: sa.exc.DBAPIError) -> str | None:
-    """Return what the database calls an error."""
+    """Return the database's code of an error."""
     return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None)

@@ -1,7 +1,7 @@
-"""One companion to a database, or several that say so: a lock held while each runs, freed however it ends.
+"""The lock that lets one companion use a database, or several that all share it. It ends with its process.
 
-Beside SQLite it is a file lock, in PostgreSQL an advisory lock of a connection that stays open. Of other databases
-nothing is locked.
+For SQLite it is a lock on a file beside the database, for PostgreSQL an advisory lock of a connection that stays
+open. Other databases are not locked.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from templo import files
 log = logging.getLogger(__name__)
 
 PATIENCE_S = 5.0
-"""How long PostgreSQL may take to notice that the companion before this one is gone."""
+"""How long PostgreSQL may take to notice that the previous companion is gone."""
 
 LOOK_EVERY_S = 5.0
-"""Between two looks whether the connection that holds PostgreSQL's lock still stands."""
+"""Seconds between checks of the connection that holds PostgreSQL's lock."""
 
 _POLL_S = 0.2
 _KEY = "hashtextextended('templo-companion.' || current_schema(), 0)"
@@ -39,10 +39,10 @@ _SETTINGS = ("tcp_keepalives_idle = 10", "tcp_keepalives_interval = 5", "tcp_kee
 
 
 def hold(url: str, *, shared: bool = False) -> AbstractContextManager[object]:
-    """Take the right to be the one companion of a database, until the end of a `with` block.
+    """Hold the right to be the only companion of a database, until the end of a `with` block.
 
-    With `shared` it is the right to be one of several, which PostgreSQL alone gives. Raises `StoreError` where
-    another companion has the database for itself, or, for one alone, where any has it.
+    With `shared` it is the right to be one of several, which needs PostgreSQL. Raises `StoreError` if another
+    companion has the database for itself, or, for one alone, if any has it.
     """
     try:
         backend = sa.make_url(url).get_backend_name()
@@ -90,7 +90,7 @@ def _locked_file(database: Path, url: str) -> ExitStack:
 class _ServerLock:
     """An advisory lock of PostgreSQL, taken again after the server was restarted.
 
-    Where another companion was quicker meanwhile, the thread that noticed it fails, and with it this companion.
+    If another companion took the lock meanwhile, the thread that notices it fails, and with it this companion.
     """
 
     def __init__(self, url: str, shared: bool) -> None:

@@ -1,4 +1,4 @@
-"""A change of the store: what is entered in one transaction of the database."""
+"""Writes a change of the store in one transaction."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SqlTransaction:
         self._connection = connection
 
     def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
-        """Raise `Conflict` unless these temples are stored so, until the change ends; only in a shared store."""
+        """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
         if temples:
             query = sa.select(TEMPLES).where(TEMPLES.c.name.in_(temples)).order_by(TEMPLES.c.name).with_for_update()
             found = {row.name: TempleRecord(**row._mapping) for row in self._connection.execute(query)}
@@ -51,40 +51,40 @@ class SqlTransaction:
                     raise Conflict(f"temple {name!r} is stored as {found.get(name)}; expected {expected}")
 
     def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
-        """Store the request with the id `request` to a temple in place of that with the id `before`, if any."""
+        """Store the request `request` to a temple in place of the request `before`, if any."""
         known = sa.update(REQUESTS).where(REQUESTS.c.temple == temple, REQUESTS.c.request == before)
         fields = {"request": request, "stored": stored}
         if not self._connection.execute(known, fields).rowcount:
             self._connection.execute(sa.insert(REQUESTS), {"temple": temple, **fields})
 
     def announce(self, origin: str, topics: Sequence[str]) -> None:
-        """Announce to the other companions of a shared store what this change concerns, once it is durable."""
+        """Announce to the other companions of a shared store, at the commit, what this change concerns."""
         if topics:
             self._connection.execute(_ANNOUNCE, {"announced": [f"{origin} {topic}" for topic in topics]})
 
     def set_secret(self, name: str, value: str) -> None:
-        """Enter a secret of this companion that was not there."""
+        """Add a new secret of this companion."""
         self._connection.execute(sa.insert(ABOUT), {"key": name, "value": value})
 
     def expect_note(self, name: str, value: str) -> None:
-        """Raise `Conflict` unless this is stored under a name, until the change ends."""
+        """Raise `Conflict` unless a note has this value, and lock it."""
         stored = sa.select(ABOUT.c.value).where(ABOUT.c.key == f"{NOTE}{name}").with_for_update()
         if (self._connection.execute(stored).scalar() or "") != value:
             raise Conflict(f"note {name!r} was changed meanwhile")
 
     def set_note(self, name: str, value: str) -> None:
-        """Store something about this companion under a name, in place of what was there."""
+        """Store a note about this companion under a name, replacing the former one."""
         self._connection.execute(sa.delete(ABOUT).where(ABOUT.c.key == f"{NOTE}{name}"))
         self._connection.execute(sa.insert(ABOUT), {"key": f"{NOTE}{name}", "value": value})
 
     def add_table(self, charter: Charter) -> None:
-        """Enter a new table."""
+        """Add a new table."""
         fields = {name: getattr(charter, name) for name in Charter.__slots__}
         fields |= {"seats": list(charter.seats), "options": dict(charter.options)}
         self._connection.execute(sa.insert(TABLES), fields)
 
     def append(self, table_id: str, entries: Sequence[Entry]) -> None:
-        """Enter the next lines of a table's log."""
+        """Append entries to a table's log."""
         rows = [
             {
                 "table_id": table_id,
@@ -101,44 +101,44 @@ class SqlTransaction:
             self._connection.execute(_APPEND, rows)
 
     def set_outline(self, table_id: str, version: int, summary: str) -> None:
-        """Store what lists show of a table at a version of its log; it replaces an earlier one."""
+        """Store the summary of a table at a version of its log, replacing an earlier one."""
         self._connection.execute(sa.delete(OUTLINES).where(OUTLINES.c.table_id == table_id))
         fields = {"table_id": table_id, "version": version, "summary": summary}
         self._connection.execute(sa.insert(OUTLINES), fields)
 
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
-        """Replace who holds the chairs of a table."""
+        """Replace the phones that hold the chairs of a table."""
         self._connection.execute(sa.delete(KEYS).where(KEYS.c.table_id == table_id))
         if keys:
             rows = [{"table_id": table_id, "seat": seat, "sha256": digest} for seat, digest in keys.items()]
             self._connection.execute(sa.insert(KEYS), rows)
 
     def set_temple(self, temple: TempleRecord) -> None:
-        """Enter a temple, or what changed about it."""
+        """Insert or update a temple."""
         fields = {"source": temple.source, "table_id": temple.table_id}
         changed = self._connection.execute(sa.update(TEMPLES).where(TEMPLES.c.name == temple.name), fields)
         if not changed.rowcount:
             self._connection.execute(sa.insert(TEMPLES), {"name": temple.name, **fields})
 
-    def keep(self, tokens: Sequence[StoredToken]) -> None:
-        """Keep tokens whose numbers are new."""
+    def add_tokens(self, tokens: Sequence[StoredToken]) -> None:
+        """Store tokens whose numbers are new."""
         if tokens:
             rows = [{**token_row(kept), "table_id": kept.table_id} for kept in tokens]
             self._connection.execute(sa.insert(TOKENS), rows)
 
-    def keep_numbers(self, tokens: Sequence[contract.Token]) -> None:
-        """Enter further numbers of tokens that are stored under other ones."""
+    def add_numbers(self, tokens: Sequence[contract.Token]) -> None:
+        """Store further numbers of tokens that are stored already."""
         if tokens:
             rows = [{"source": token.source, "seq": token.seq, "token": token.token} for token in tokens]
             self._connection.execute(sa.insert(RESENT), rows)
 
     def quarantine(self, tokens: Sequence[StoredToken]) -> None:
-        """Hold apart tokens whose numbers are taken by others."""
+        """Hold apart tokens whose numbers other tokens have."""
         if tokens:
             self._connection.execute(sa.insert(QUARANTINE), [token_row(kept) for kept in tokens])
 
     def decide(self, decisions: Sequence[Decision]) -> None:
-        """Enter what was decided about tokens held apart; no token's id can be entered twice."""
+        """Store decisions about tokens held apart; each token can be decided once."""
         names = ("verdict", "at", "by", "name", "table_id", "seat")
         rows = [
             {"token": each.kept.token.token, **{name: getattr(each, name) for name in names}} for each in decisions
@@ -147,20 +147,20 @@ class SqlTransaction:
             self._connection.execute(sa.insert(DECISIONS), rows)
 
     def set_old(self, old: OldTokens) -> None:
-        """Enter which tokens of a source are old, or what was decided about them."""
+        """Store which tokens of a source are old, or what was decided about them."""
         fields = {name: getattr(old, name) for name in OldTokens.__slots__}
         if not self._connection.execute(sa.update(OLD).where(OLD.c.source == old.source), fields).rowcount:
             self._connection.execute(sa.insert(OLD), fields)
 
     def assign(self, tokens: Sequence[StoredToken], table_id: str) -> None:
-        """Give tokens that were kept for no table to a table."""
+        """Assign tokens that belong to no table to a table."""
         if tokens:
             given = sa.update(TOKENS).where(TOKENS.c.source == sa.bindparam("s"), TOKENS.c.seq == sa.bindparam("n"))
             keys = [{"s": kept.token.source, "n": kept.token.seq} for kept in tokens]
             self._connection.execute(given.values(table_id=table_id), keys)
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
-        """Raise the number up to which a source's tokens are kept without a gap."""
+        """Raise the number up to which a source's tokens are stored without a gap."""
         # Another companion may have raised it higher: then the row is there, and to enter it again is a conflict.
         raised = sa.update(SOURCES).where(SOURCES.c.source == source, SOURCES.c.mark <= seq)
         if not self._connection.execute(raised, {"mark": seq}).rowcount:

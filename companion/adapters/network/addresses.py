@@ -1,4 +1,4 @@
-"""The addresses of this machine that phones on its network use and requests may name."""
+"""This machine's addresses: those that phones use, and those that requests may name as their host."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from pathlib import Path
 import ifaddr
 
 _NOWHERE = "198.51.100.1"
-"""An address that no machine has (RFC 5737): asking the kernel how it would get there sends nothing."""
+"""An address that no machine has (RFC 5737), used to ask the kernel for a route without sending anything."""
 
 _DISCARD = 9
-"""A port that nobody is asked at."""
+"""A port number for that; nothing is sent to it."""
 
 RESOLVER = Path("/etc/resolv.conf")
 
 ALIAS = "templo.local"
-"""The name that every installed temple announces beside its own; the first one in a network has it."""
+"""The name that every installed temple announces besides its own; the first one in a network gets it."""
+
+ANNOUNCER = Path("/run/avahi-daemon/pid")
+"""There while avahi announces this machine's own name."""
 
 ANNOUNCED = f"announced as {ALIAS}"
 """What the unit that announces the alias reports to systemd while it does."""
@@ -45,7 +48,7 @@ def interface_addresses() -> list[tuple[int, str]]:
 
 
 def phone_addresses() -> tuple[str, ...]:
-    """Return the addresses that phones may reach, the likeliest first; loopback where there is no network."""
+    """Return the addresses that phones may reach, the likeliest first; loopback if there is no network."""
     likeliest = towards_the_world()
     others = (address for address in own_addresses() if ":" not in address)
     outer = [address for address in others if not address.startswith(("127.", "169.254."))]
@@ -62,7 +65,7 @@ def towards_the_world() -> str | None:
 
 
 def _source_towards(address: str) -> str | None:
-    """Return the address that packets to another would leave from, or none; nothing is sent."""
+    """Return the address that packets to another would leave from, or None; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((address, _DISCARD))
@@ -73,7 +76,7 @@ def _source_towards(address: str) -> str | None:
 
 
 def address_for(viewer: str) -> str:
-    """Return the address of this machine at which others in a viewer's network reach it.
+    """Return the address at which others in a viewer's network reach this machine.
 
     It is the one that answers to the viewer come from; for a viewer on this machine, the likeliest for phones.
     """
@@ -99,13 +102,18 @@ def own_names(resolver: Path = RESOLVER) -> list[str]:
     return ["localhost", name, f"{short}.local", ALIAS, *(f"{short}.{domain}" for domain in _searched(resolver))]
 
 
+def announced_name(announcer: Path = ANNOUNCER) -> str:
+    """Return this machine's own name in every network that it is on, or nothing where nobody announces it."""
+    return f"{socket.gethostname().lower().partition('.')[0]}.local" if announcer.exists() else ""
+
+
 def own_hosts() -> list[str]:
     """Return every name and address by which this machine is reached."""
     return [*own_names(), *own_addresses()]
 
 
 def _searched(resolver: Path) -> list[str]:
-    """Return the domains in which short names are looked up; the last line counts, as for the system itself."""
+    """Return the domains in which short names are looked up; the last line is used, as by the system."""
     domains: list[str] = []
     with suppress(OSError, UnicodeDecodeError):
         for line in resolver.read_text().splitlines():

@@ -1,4 +1,4 @@
-"""Announces a name for this machine's addresses in the local network, through avahi's daemon over D-Bus."""
+"""Publishes a name for this machine's addresses in the local network, through avahi's daemon over D-Bus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A local authority and the certificates that it signs, made by the command `openssl`."""
+"""A local certificate authority and the certificates that it signs, made with the command `openssl`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The network by way of the root helper behind a socket: the companion may look, and ask for one Wi-Fi to be joined.
+"""The network through root's helper behind a socket: the companion can read its state and have one Wi-Fi joined.
 
-A request is one line of JSON, and so is its answer. The helper can do nothing else for whoever asks.
+A request is one line of JSON, and so is the reply. The helper accepts no other request.
 """
 
 from __future__ import annotations

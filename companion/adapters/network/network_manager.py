@@ -1,6 +1,6 @@
-"""NetworkManager, by its command `nmcli`: the network that this machine is on, a Wi-Fi to join, and its own hotspot.
+"""NetworkManager, through `nmcli`: the network that this machine is on, a Wi-Fi to join, and its own hotspot.
 
-Anybody may look; only root may change something or read a password.
+Anybody may read the state; only root may change something or read a password.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def look(secrets: bool = False) -> Network:
 
 
 def join(name: str, password: str) -> None:
-    """Join a Wi-Fi, and keep to it from then on; its password is empty where it needs none.
+    """Join a Wi-Fi, and keep to it from then on; its password is empty if it needs none.
 
-    Where that fails, NetworkManager returns to what it was on, or the hotspot is opened again. Raises `NetworkError`.
+    If that fails, NetworkManager returns to what it was on, or the hotspot is opened again. Raises `NetworkError`.
     """
     check(name, password)
     hotspot_was_open = look(secrets=True).hotspot_is_open

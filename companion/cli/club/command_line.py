@@ -1,4 +1,4 @@
-"""The command `club`: runs a club until it is asked to end, or directs one that runs."""
+"""The command `club`: runs a club until it is stopped, or controls one that is running."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from companion.cli import broker, network
-from companion.cli.children import Signals, end_with_parent
 from companion.cli.club import parts
 from companion.cli.club.control import Control, Lines, send
 from companion.cli.club.parts import TLS_PORT, Plan, Wish
 from companion.cli.club.running import HELP, Club, CommandError
-from companion.cli.starting import LaunchError, Stopped, hold
-from companion.cli.terminal import Terminal
+from companion.cli.programs import broker, network
+from companion.cli.programs.children import Signals, end_with_parent
+from companion.cli.programs.starting import LaunchError, Stopped, hold
+from companion.cli.programs.terminal import Terminal
 
 LOOK = 5.0
-"""Seconds between two looks at what has ended and how long logs have grown, where nothing happens."""
+"""Seconds between two checks of what has ended and how long logs have grown, where nothing happens."""
 
 _LOCK = "club.lock"
 _COMMANDS = ("status", "stop", "kill", "start", "log", "quit")
@@ -176,6 +176,7 @@ def _greeting(plan: Plan, wish: Wish, club: Club) -> list[str]:
     lines += [f"                    or  {url}/tables" for url in plan.urls[1:]]
     lines += [f"  The organiser's page  {plan.urls[0]}/organiser, code {plan.organiser_code}"]
     lines += [f"  The owner's code      {plan.owner_code}"]
+    lines += [f"  A temple to pair      {parts.GUEST}, on that page, from this machine"]
     if found := club.output("worker-1", "table"):
         code, path = found[0].split()
         lines += [f"  A table, by its code  {code}  {plan.urls[0]}{path}"]

@@ -1,7 +1,7 @@
-"""The two ways in which a person directs a club that runs: a socket in its folder, and the terminal.
+"""The two ways to control a running club: a socket in its folder, and its terminal.
 
-Both are read when they are ready and never waited for, because the main thread alone may start programs: the kernel
-ends each with the thread that started it.
+Both are read without waiting, because only the main thread may start programs: the kernel ends each of them with the
+thread that started it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Control:
     """The socket by which ``make club ARGS="stop worker-2"`` reaches a club; it is open to its owner alone."""
 
     def __init__(self, folder: Path) -> None:
-        """Listen; raises `CommandError` where the folder's path is too long for a socket."""
+        """Listen; raises `CommandError` if the folder's path is too long for a socket."""
         path = _path(folder)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         mask = os.umask(0o177)
@@ -84,7 +84,7 @@ class Control:
 def send(folder: Path, words: Sequence[str]) -> tuple[bool, list[str]]:
     """Send a command to the club of a folder; return whether it was carried out, and the lines to print.
 
-    Raises `CommandError` where no club runs there, or where it does not answer.
+    Raises `CommandError` if no club runs there, or if it does not answer.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_ANSWER_S)

@@ -1,4 +1,4 @@
-"""The parts of a club: what each is called, the program that it is, and how one knows that it answers."""
+"""The parts of a club: the name of each, the program that it runs, and how to find out whether it is ready."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from pathlib import Path
 
 from companion.adapters.network import addresses, certificates
 from companion.adapters.owner import FILE, ORGANISER_FILE, make_owner
-from companion.cli import broker, network
-from companion.cli.children import Child, Program
 from companion.cli.club import postgresql, proxy
-from companion.cli.starting import LaunchError, is_instance, listens, without_settings
+from companion.cli.programs import broker, network
+from companion.cli.programs.children import Child, Program
+from companion.cli.programs.starting import LaunchError, is_instance, listens, without_settings
 from templo.files import create_private
 
 TLS_PORT = 8443
 
 _LOWEST_PORTS, _PORTS = 12_000, 8_000
 """Ports that the kernel gives to no connection by itself: a part that is started again finds its own free."""
+
+GUEST = "guest"
+"""The temple that a person may pair."""
 
 _LATER = 1_000
 """Tokens that each slot of a temple drops: hours of them."""
@@ -126,6 +129,7 @@ class _Planner:
     def plan(self) -> Plan:
         served, authority = self._certificate()
         owner, organiser = (make_owner(self._folder / name, secrets.token_bytes) for name in (FILE, ORGANISER_FILE))
+        self._offer_guest()
         first, *others = [self._worker(number, authority) for number in range(1, self._wish.workers + 1)]
         temples = [self._temple(number) for number in range(1, self._wish.temples + 1)]
         stages = [
@@ -189,6 +193,8 @@ class _Planner:
             "TEMPLO_WEB_PROXY": broker.HOST,
             "TEMPLO_WEB_ADDRESS": self._urls[0],
             "TEMPLO_WEB_AUTHORITY": str(authority),
+            "TEMPLO_PAIRING_FOLDER": str(self._folder / "pairing"),
+            "TEMPLO_PAIRING_BROKERS": self._programs["TEMPLO_BROKER_HOST"],
         }
         return Part(
             Program(name, command, environment, self._logs),
@@ -222,6 +228,14 @@ class _Planner:
         served.write_text(pair.certificate + pair.key)
         authority.write_text(made.certificate)
         return served, authority
+
+    def _offer_guest(self) -> None:
+        """Let the organiser's page give one more temple the user that all programs share at these brokers."""
+        folder = self._folder / "pairing"
+        folder.mkdir(mode=0o700)
+        file = folder / f"{GUEST}.env"
+        create_private(file)
+        file.write_text(f"TEMPLO_BROKER_USER={broker.USER}\nTEMPLO_BROKER_PASSWORD={self._password}\n")
 
     def _temple_names(self) -> list[str]:
         return [f"temple-{number}" for number in range(1, self._wish.temples + 1)]

@@ -1,4 +1,4 @@
-"""PostgreSQL for one run: makes its files and names its command. It starts nothing that stays."""
+"""PostgreSQL for one run: creates its data folder and returns the command that starts it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from companion.cli.broker import HOST
-from companion.cli.children import Program
-from companion.cli.starting import LaunchError
+from companion.cli.programs.broker import HOST
+from companion.cli.programs.children import Program
+from companion.cli.programs.starting import LaunchError
 
 USER = "templo"
 DATABASE = "postgres"
@@ -26,7 +26,7 @@ _INITDB_S = 300
 
 
 def programs() -> Path | None:
-    """Return the folder of PostgreSQL's programs, the newest version's, or none."""
+    """Return the folder of PostgreSQL's programs, the newest version's, or None."""
     numbered = [path for path in VERSIONS.glob("*/bin") if path.parent.name.isdigit() and (path / "initdb").exists()]
     if numbered:
         return max(numbered, key=lambda path: int(path.parent.name))

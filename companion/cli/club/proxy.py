@@ -1,4 +1,4 @@
-"""haproxy's configuration before several companions: TLS, and each table always at the same one."""
+"""The configuration of haproxy in front of several companions: TLS, and each table always at the same companion."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ backend workers
 
 
 def program() -> Path | None:
-    """Return haproxy, or none."""
+    """Return haproxy, or None."""
     found = shutil.which("haproxy") or shutil.which("haproxy", path=_SBIN)
     return Path(found) if found else None
 

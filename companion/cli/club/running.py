@@ -1,4 +1,4 @@
-"""A club that runs: its parts are started in their order, watched, and stopped, killed and started by their names."""
+"""A running club: its parts are started in order, watched, and stopped, killed and started by name."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from companion.cli.children import Child, Signals, end
 from companion.cli.club.parts import Part, Plan
-from companion.cli.starting import LaunchError, reason, started, wait_until, with_log
+from companion.cli.programs.children import Child, Signals, end
+from companion.cli.programs.starting import LaunchError, reason, started, wait_until, with_log
 from templo.quoting import nearest, shown
 
 PATIENCE_S = 300.0
@@ -35,7 +35,7 @@ class Club:
     """The programs of a plan. It may be used by the main thread only, with which its programs are to end."""
 
     def __init__(self, plan: Plan, signals: Signals, report: Callable[[str], None]) -> None:
-        """Only remember; `start` begins. `report` is given a line for each event that nobody has asked for."""
+        """Store the arguments; `start` begins. `report` is given a line for each event that nobody has asked for."""
         self._plan = plan
         self._parts = {part.name: part for part in plan.parts}
         self._signals = signals
@@ -47,7 +47,7 @@ class Club:
         self.asked_to_quit = False
 
     def start(self) -> None:
-        """Start every part; raises `LaunchError` where one does not answer, or `Stopped`."""
+        """Start every part; raises `LaunchError` if one does not answer, or `Stopped`."""
         for stage in self._plan.stages:
             self._start(stage, list(self._parts))
             self._report(f"  {_listed([part.name for part in stage])}")
@@ -67,7 +67,7 @@ class Club:
     def obey(self, words: Sequence[str]) -> list[str]:
         """Carry out a command, such as ``["stop", "worker-2"]``; return the lines to print.
 
-        Raises `CommandError`, and `Stopped` where somebody asked to end meanwhile.
+        Raises `CommandError`, and `Stopped` if somebody asked to end meanwhile.
         """
         if not words:
             return []
@@ -104,7 +104,7 @@ class Club:
         return [stage for stage in stages if stage]
 
     def _start(self, parts: Sequence[Part], needed: Iterable[str]) -> None:
-        """Start parts, and wait until each answers; raises `LaunchError` where one cannot or ends."""
+        """Start parts, and wait until each answers; raises `LaunchError` if one cannot or ends."""
 
         def check() -> None:
             for name in needed:
@@ -166,7 +166,7 @@ class Club:
         return [f"Killed {_listed([child.program.name for child in children])}."]
 
     def _taken(self, parts: Sequence[Part], how: str) -> list[Child]:
-        """Take parts off those that run; raises `CommandError` where none of them does."""
+        """Take parts off those that run; raises `CommandError` if none of them does."""
         self.watch()
         names = [part.name for part in parts if self._runs(part.name)]
         if not names:

@@ -1,1 +1,1 @@
-"""Pages for the printer as PDFs, and images of the pieces for others who print or play."""
+"""Printable pages as PDFs, and images of the pieces for printing services and virtual tables."""

@@ -1,4 +1,4 @@
-"""Builds PDFs of the games' printable pages, or images of their pieces for others who print or play."""
+"""The command `sheets`: builds PDFs of the games' printable pages, or exports images of their pieces."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def export(press: Press, where: str, wanted: Sequence[str], out: Path, images: s
 
 
 def _writing(written: Iterator[Path], out: Path) -> Iterator[Path]:
-    """Yield what is written into a folder; raises `SheetsError` where it cannot be."""
+    """Yield what is written into a folder; raises `SheetsError` if it cannot be."""
     try:
         yield from written
     except OSError as error:

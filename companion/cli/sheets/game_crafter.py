@@ -1,4 +1,4 @@
-"""Images for The Game Crafter: each face and back of a game's pieces, and its boards, as large as its templates ask.
+"""Images for The Game Crafter: the faces and backs of a game's pieces, and its boards, in the sizes of its templates.
 
 A template is 300 pixels to the inch. It runs an eighth of an inch past the cut on every side, rounded up to its size
 in pixels, and what matters stays an eighth of an inch inside the cut. The sizes were read from lists that others

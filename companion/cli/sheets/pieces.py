@@ -1,4 +1,4 @@
-"""The pieces and boards of a game as images, each drawn alone from the page that prints it."""
+"""Images of a game's pieces and boards, each rendered alone from the page that prints it."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Drawn:
     """A document of leaves of one size, as images."""
 
     def __init__(self, pdf: bytes, width: float, height: float, rim: float = 0.0) -> None:
-        """Read a PDF; raises `SheetsError` where pypdfium2 is not there.
+        """Read a PDF; raises `SheetsError` if pypdfium2 is not there.
 
-        Where it shows discs, `rim` is how many millimetres the line around a disc lies inside its leaf.
+        If it shows discs, `rim` is how many millimetres the line around a disc lies inside its leaf.
         """
         self.width, self.height, self.rim = width, height, rim
         self._document = _pypdfium2().PdfDocument(pdf)

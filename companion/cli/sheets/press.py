@@ -1,4 +1,4 @@
-"""Lays out the games' printable pages as PDFs, from the HTML that the companion serves. It opens no port."""
+"""Lays out the games' printable pages as PDFs, from the HTML that the companion serves, without opening a port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from companion.games import registry
 from companion.games.kit import Game
 from companion.web.rendering import fonts
 from companion.web.rendering.paper import DEFAULT, STOCK, Paper, Printing
-from companion.web.rendering.renderer import SHELL, Painter
+from companion.web.rendering.renderer import SHELL, Renderer
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.routes.printing import stylesheets
 
@@ -56,7 +56,7 @@ class Press:
         self.games = games
         self._folders = {name: registry.folder(game) for name, game in games.items()}
         texts = {name: folder / "texts" for name, folder in self._folders.items()}
-        self._painter = Painter(Library(SHELL / "texts", texts), self._folders, self._file)
+        self._renderer = Renderer(Library(SHELL / "texts", texts), self._folders, self._file)
 
     def sheets(self, wanted: Sequence[str] = ()) -> Iterator[Sheet]:
         """Yield the sheets that are named, ``game`` or ``game/sheet``, or all; raises `SheetsError`."""
@@ -74,7 +74,7 @@ class Press:
     def exported(self, wanted: Sequence[str] = ()) -> Iterator[tuple[Game[Any], str, str]]:
         """Yield game, page and language of the images of ``game`` or ``game/page``, or of all; raises `SheetsError`.
 
-        The page is empty where all are wanted.
+        The page is empty if all are wanted.
         """
         for words in wanted or self.games:
             name, _, page = words.partition("/")
@@ -105,39 +105,39 @@ class Press:
 
     def words(self, language: str, game: str) -> Words:
         """Return the words of a game's pages."""
-        return self._painter.library.words(language, game)
+        return self._renderer.library.words(language, game)
 
     def html(self, sheet: Sheet, printing: Printing) -> str:
         """Return a sheet as the page that the companion serves, without the bar above it."""
-        words = self._painter.library.words(sheet.language, sheet.game.name)
+        words = self._renderer.library.words(sheet.language, sheet.game.name)
         context = {
             "language": sheet.language,
             "gt": words,
             "title": self._title(sheet, words),
             "print_stylesheets": stylesheets(sheet.game.name, self._folders[sheet.game.name], printing, self._file),
             "leaves": Markup("\n").join(
-                self._painter.sheet(
+                self._renderer.sheet(
                     sheet.game.name, page, sheet.language, printing, sheet.game.sheet(page, sheet.language)
                 )
                 for page in sheet.pages
             ),
             "at_screen": False,
         }
-        return self._painter.page("print.html", sheet.language, context)
+        return self._renderer.page("print.html", sheet.language, context)
 
     def _title(self, sheet: Sheet, words: Words) -> str:
         if sheet.players:
-            return self._painter.library.words(sheet.language)("print.everything", players=sheet.players)
+            return self._renderer.library.words(sheet.language)("print.everything", players=sheet.players)
         key = f"sheet.{sheet.name}.name"
         return words(key if words.has(key) else "name")
 
     def pdf(self, sheet: Sheet, printing: Printing) -> bytes:
-        """Return a sheet as a PDF; raises `SheetsError` where WeasyPrint is not there."""
+        """Return a sheet as a PDF; raises `SheetsError` if WeasyPrint is not there."""
         written: bytes = self.document(sheet, printing).write_pdf()
         return written
 
     def document(self, sheet: Sheet, printing: Printing) -> Any:
-        """Return a sheet as WeasyPrint laid it out; raises `SheetsError` where that is not there."""
+        """Return a sheet as WeasyPrint laid it out; raises `SheetsError` if that is not there."""
         weasyprint = _weasyprint()
         style, known = self._fonts
         size = weasyprint.CSS(string=_size(printing.paper), font_config=known)
@@ -165,7 +165,8 @@ class Press:
 
         known = FontConfiguration()
         try:
-            css = fonts.embedded((SHELL / "static" / "styles" / "base" / "font-face.css").read_text(encoding="utf-8"))
+            named = (SHELL / "static" / "styles" / "base" / "font-face.css").read_text(encoding="utf-8")
+            css = fonts.on_this_machine(named)
         except fonts.FontError as error:
             raise SheetsError(str(error)) from error
         return _weasyprint().CSS(string=css, font_config=known), known

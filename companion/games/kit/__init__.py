@@ -1,4 +1,4 @@
-"""What every game is made of: values and pure functions. A game imports this package of ours and nothing else."""
+"""What every game is made of: values and pure functions. A game imports nothing else of this project."""
 
 from msgspec import Struct as Struct
 from msgspec.structs import fields as fields
@@ -16,6 +16,7 @@ from companion.games.kit.guide import Guide as Guide
 from companion.games.kit.guide import next_tap as next_tap
 from companion.games.kit.lazy import Lazy as Lazy
 from companion.games.kit.levels import BEGINNER as BEGINNER
+from companion.games.kit.levels import CASUAL as CASUAL
 from companion.games.kit.levels import LEVELS as LEVELS
 from companion.games.kit.levels import PRACTISED as PRACTISED
 from companion.games.kit.levels import STRONG as STRONG

@@ -1,4 +1,4 @@
-"""What a die, a bag or a deck may bring, with exact probabilities."""
+"""The possible outcomes of a die, a bag or a deck, with exact probabilities."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Below: TypeAlias = Callable[[int], int]
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What a die, a bag or a deck has to bring now: each outcome as a move of `CHANCE`, with its exact probability.
+    """What a die, a bag or a deck decides now: each outcome as a move of `CHANCE`, with its exact probability.
 
-    The probabilities add up to 1. `key` and `facts` name what is due in the game's texts, `seat` is whose die or
-    card it is. Where `secret`, only that seat may learn the outcome, so only it may type one in. Where not `asked`,
-    the app brings it at once: nobody at a table would roll for it. Where it `follows`, it is one draw with the
-    outcome before it, and whoever let the app bring that one wants this one too.
+    The probabilities add up to 1. `key` and `facts` name it in the game's texts, `seat` is the owner of the die or
+    card. If it is `secret`, only that seat may learn the outcome, so only it may type one in. If it is not `asked`,
+    the app decides it at once: nobody at a table would roll for it. If it `follows`, it belongs to the same draw as
+    the outcome before it, and the app that rolled that one rolls this one too.
 
     >>> coin = Chance("coin", {Move("heads"): Fraction(1, 2), Move("tails"): Fraction(1, 2)}, "east")
     >>> sum(coin.outcomes.values())
@@ -40,7 +40,7 @@ class Chance:
 
 
 def shuffled(things: Iterable[T], below: Below) -> list[T]:
-    """Return some things in an order that a source of chance gives, each order as likely as the others.
+    """Return things in a random order, each equally likely.
 
     >>> shuffled("abc", lambda n: 0)
     ['b', 'c', 'a']
@@ -53,7 +53,7 @@ def shuffled(things: Iterable[T], below: Below) -> list[T]:
 
 
 def outcome(due: Chance, below: Below) -> Move:
-    """Return one outcome of what is due, each as likely as it says.
+    """Return one outcome at random, by its probability.
 
     >>> from fractions import Fraction
     >>> coin = Chance("coin", {Move("coin", (side,)): Fraction(1, 2) for side in (0, 1)})

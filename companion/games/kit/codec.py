@@ -1,4 +1,4 @@
-"""A state as one line of text and back, derived from the fields of its class. A game writes nothing for it."""
+"""Encodes a state as one line of text and decodes it, derived from the fields of its class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def encoded(state: object) -> str:
 
 
 def decoded(text: str, kind: type[S]) -> S:
-    """Read a state of a class that `encoded` wrote; raises `ValueError` for any other text.
+    """Decode a state of a class; raises `ValueError` for a text that `encoded` did not write.
 
     >>> from companion.games.kit import Struct
     >>> class Pile(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The files that a game brings in its ``data`` folder: decks, maps, boards."""
+"""Reads the files in a game's ``data`` folder: decks, maps, boards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.resources import files
 
 
 def data_file(game: str, name: str) -> str:
-    """Return the text of a file in the ``data`` folder of a game, by its folder's name and the file's.
+    """Return the text of a file in a game's ``data`` folder.
 
     >>> data_file("mexica", "rain.toml").split("[")[1][:5]
     'rain]'

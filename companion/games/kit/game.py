@@ -1,4 +1,4 @@
-"""What a game is: a name, what a table may choose, and the parts that make it up."""
+"""A game: its name, its options and presets, and the parts that it is composed of."""
 
 from __future__ import annotations
 
@@ -59,8 +59,7 @@ def _player(
 class Game(Generic[S]):
     """A game over its own frozen state `S`.
 
-    A table asks it for everything by one name: `play` is that of its `Rules`, `view` that of its `Page`. Nothing in
-    it changes once it is made.
+    It offers the functions of its parts: `play` is that of its `Rules`, `view` that of its `Page`. It is immutable.
     """
 
     def __init__(
@@ -83,10 +82,10 @@ class Game(Generic[S]):
     ) -> None:
         """Compose a game.
 
-        `name` is its folder's; a tool's is that of its game and its own: ``"market.score"``. `seatings` holds for
-        each number of players the seats they take, in turn order; `tools` small games with one seat, for use beside
-        a real table, by their own names. A tool that `makes` a text names the option of its game which takes it;
-        `written` then returns the text, sound or not.
+        `name` is its folder's; a tool's is that of its game and its own: ``"market.score"``. `seatings` are the seats
+        for each number of players, in turn order; `tools` are small games with one seat, by name, for use beside a
+        real table. A tool that makes a text for an option of its game names that option in `makes`; `written` then
+        returns the text, with or without faults.
         """
         self.name, self.rules_version = name, rules_version
         self.options, self.presets, self.seatings = options, presets, seatings
@@ -103,7 +102,7 @@ class Game(Generic[S]):
         self.acts_for = rules.acts_for
         self.laws, self.notation = rules.laws, rules.notation
         self.view, self.regions, self.known = page.view, page.regions, page.known
-        self.story, self.chronicle, self.guide = page.log, page.charts, page.guide
+        self.story, self.charts, self.guide = page.log, page.charts, page.guide
         self.idle = bot.idle
         self.levels = tuple(level for level in LEVELS if level == PRACTISED or level in bot.skills)
         self.sheets, self.sheet = printer.sheets, printer.sheet
@@ -121,9 +120,9 @@ class Game(Generic[S]):
         level: str = PRACTISED,
         skill: Skill | None = None,
     ) -> Move | None:
-        """Return what the app plays for a seat at one of the game's `levels`, or with a skill that is none of them.
+        """Return the app's move for a seat at one of the game's `levels`, or with a skill of its own.
 
-        None waits for people. A level that the game does not have is the practised player's.
+        None means to wait for people. A level that the game does not have is replaced by the practised one.
         """
         skill = skill or self.bot.skills.get(level)
         if skill is None:
@@ -138,7 +137,7 @@ class Game(Generic[S]):
         return preview(self, state, seat, move)
 
     def facts(self, move: Move) -> Mapping[str, Arg]:
-        """Return the arguments of a move by their names; none where the game has no table of moves."""
+        """Return the arguments of a move by their names; none if the game has no table of moves."""
         return self.table.facts(move) if self.table else {}
 
     def fall(self, state: S, drop: TokenDrop) -> Move:
@@ -148,19 +147,19 @@ class Game(Generic[S]):
         return self.temple.drop(state, drop)
 
     def audit(self, state: S) -> TokenAudit | None:
-        """Return what became of the tokens of a temple, or none where the game uses none."""
+        """Return what became of the tokens of a temple, or None if the game uses none."""
         return self.temple.audit(state) if self.temple else None
 
     def mood(self, state: S) -> Mood:
-        """Return what the lamps of a temple show; calm where the game uses none."""
+        """Return what a temple's lamps show; calm if the game uses no temple."""
         return self.temple.mood(state) if self.temple else Mood()
 
     def copies(self, players: int) -> list[str]:
-        """Return the names of all pages for the printer, each as often as so many players need it."""
+        """Return the names of all printable pages, each as often as a number of players needs it."""
         return [name for name in self.sheets for _ in range(-(-players // self._shared_by.get(name, players)))]
 
     def written(self, state: S) -> str:
-        """Return the text that a tool has made for the option that `makes` names, sound or not."""
+        """Return the text that a tool has made for the option `makes`, with or without faults."""
         if self._written is None:
             raise ValueError(f"{self.name} makes no text; expected a tool that does")
         return self._written(state)

@@ -1,4 +1,4 @@
-"""What a phone says to somebody who plays a game for the first time: the phases, the one that runs, the next tap."""
+"""The guide of a first game on a phone: the phases, the current one, and the next tap."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from companion.games.kit.moves import CHANCE
 
 
 class Guide(NamedTuple):
-    """Where a turn stands for who reads a page. Its words are in the game's texts."""
+    """The guide for the reader of a page. Its words are in the game's texts."""
 
     phases: tuple[str, ...] = ()
-    """The phases in their order: ``guide.phase.<phase>`` names one, ``guide.about.<phase>`` says what happens in it.
-    """
+    """The phases in order: ``guide.phase.<phase>`` names one, ``guide.about.<phase>`` describes it."""
     phase: str = ""
-    """The phase that runs now."""
+    """The current phase."""
     why: str = ""
     """The sentence of a first turn, ``guide.why.<why>``; without it the page says to tap what is lit."""
     lit: str = ""
@@ -23,7 +22,7 @@ class Guide(NamedTuple):
 
 
 def next_tap(view: Mapping[str, Any], *keys: str) -> str:
-    """Return what to tap by a view that the platform completed: chance's due, or the first of these choices.
+    """Return what to tap, from a view that the platform has completed: the due roll, or the first of these choices.
 
     Where there is none of those keys it is the first choice that there is.
 
@@ -40,5 +39,5 @@ def next_tap(view: Mapping[str, Any], *keys: str) -> str:
 
 
 def by_choices(view: Mapping[str, Any]) -> Guide:
-    """Return the guide of a game that brings none: no phases, and the first choice there is."""
+    """Return the guide of a game that has none of its own: no phases, and the first choice."""
     return Guide(lit=next_tap(view))

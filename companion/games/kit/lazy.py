@@ -1,4 +1,4 @@
-"""A mapping whose values are found when somebody asks for them."""
+"""A mapping whose values are computed on first use."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from companion.games.kit.moves import Json
 
 
 class Lazy(Mapping[str, Json]):
-    """A mapping from names to what a function of each name returns, found once and only for names that are read.
+    """A mapping from names to the results of functions, each called once and only if its name is read.
 
-    A view holds everything that a seat may know, and an app player reads a tenth of it.
+    A view contains everything that a seat may know, and a bot reads a tenth of it.
 
     >>> view = Lazy({"double": lambda n: 2 * n, "none": lambda n: 1 // 0}, 4)
     >>> view["double"], list(view)
@@ -21,7 +21,7 @@ class Lazy(Mapping[str, Json]):
     __slots__ = ("_found", "_makers", "_of")
 
     def __init__(self, makers: Mapping[str, Callable[..., Json]], *of: Any) -> None:
-        """Make a mapping with the names of some functions, each of which takes the further arguments."""
+        """Make a mapping of named functions, each of which takes the further arguments."""
         self._makers, self._of = makers, of
         self._found: dict[str, Json] = {}
 
@@ -33,11 +33,11 @@ class Lazy(Mapping[str, Json]):
         return found[name]
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is a value of this name, without finding it."""
+        """Return whether there is a value of this name, without computing it."""
         return name in self._makers
 
     def __iter__(self) -> Iterator[str]:
-        """Run through the names."""
+        """Iterate over the names."""
         return iter(self._makers)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""How well the app plays: three levels by name, and what a player's constants are declared as."""
+"""The app's levels of play, and the declaration of a bot's constants."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from msgspec import Struct
 from companion.games.kit.chance import Below
 from companion.games.kit.moves import Move
 
-BEGINNER, PRACTISED, STRONG = "beginner", "practised", "strong"
+BEGINNER, CASUAL, PRACTISED, STRONG = "beginner", "casual", "practised", "strong"
 
-LEVELS = (BEGINNER, PRACTISED, STRONG)
-"""The weakest first. `PRACTISED` is every game's, and how the app plays where nobody chose a level."""
+LEVELS = (BEGINNER, CASUAL, PRACTISED, STRONG)
+"""The weakest first. `PRACTISED` is every game's, and how the app plays where nobody chose a level.
+
+A game with levels has three: `STRONG` where a player was found that beats the practised one, else `CASUAL`.
+"""
 
 
 class Skill(Struct, frozen=True, kw_only=True):
-    """What an app player goes by; a game's own adds its constants, each with the practised player's value.
+    """How well a bot plays; a game's own class adds constants, each with the practised player's value.
 
-    In `slips` of 100 decisions it draws any legal move instead, first the move's name and then its arguments, so
-    that a kind of move with many arguments is drawn no oftener than another.
+    In `slips` of 100 decisions it makes a random legal move: first the name is drawn, then the arguments, so that a
+    move with many arguments is not drawn more often than others.
     """
 
     slips: int = 0
 
 
 def slipped(moves: Sequence[Move], below: Below) -> Move:
-    """Return a legal move, drawn by its name first."""
+    """Return a random legal move, drawn by its name first."""
     names = sorted({move.name for move in moves})
     name = names[below(len(names))]
     drawn = [move for move in moves if move.name == name]

@@ -9,11 +9,11 @@ from companion.games.kit.moves import Facts
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the log: a code with words in the game's texts, the facts they need, and how to mark it.
+    """One line of the log: a code with a text, the facts that the text needs, and how to mark it.
 
-    `adds` names a number among the facts that adds up when the same line follows itself: seven tokens one by one
-    make one line of seven. A great moment of the game has a `picture`, a symbol of `companion/art`: the table screen
-    shows the line with it for some seconds.
+    `adds` names a number among the facts that adds up when the same line follows itself: seven tokens one by one make
+    one line of seven. A line with a `picture`, a symbol of `companion/art`, is a great moment: the table screen shows
+    it for some seconds.
     """
 
     code: str
@@ -23,7 +23,7 @@ class Line:
     picture: str = ""
 
     def with_next(self, later: Line) -> Line | None:
-        """Return this line and a later one as one, or none where they say different things.
+        """Return this line merged with a later one, or None if they do not add up.
 
         >>> gave = Line("gave", {"seat": "east", "n": 1}, adds="n")
         >>> gave.with_next(gave).facts

@@ -1,4 +1,4 @@
-"""What passes between a table and a game's rules: seats, moves, choices, and why a move is refused."""
+"""What passes between a table and a game's rules: seats, moves, choices, and refusals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TEMPLE: Seat = "temple"
 """The seat of the physical temple: its moves are the tokens that fell."""
 
 CHANCE: Seat = "chance"
-"""The seat of dice, bags and decks: its moves are outcomes, typed in, rolled or fed by a test."""
+"""The seat of dice, bags and decks: its moves are outcomes, typed in, rolled or given by a test."""
 
 Arg: TypeAlias = int | str
 Value: TypeAlias = int | str
@@ -37,7 +37,7 @@ class Move(NamedTuple):
 
     @classmethod
     def from_json(cls, value: object, longest: int = 200) -> Move:
-        """Read what `to_json` wrote, no word in it longer than that; raises `ValueError` for anything else.
+        """Read what `to_json` wrote, with a limit on the length of words; raises `ValueError` for anything else.
 
         >>> Move.from_json(["sacrifice", "tlaloc", 2])
         Move(name='sacrifice', args=('tlaloc', 2))
@@ -51,7 +51,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a move cannot be made: a code with words in the game's texts, and the facts those words need."""
+    """Why a move cannot be made: a code with a text, and the facts that the text needs."""
 
     code: str
     facts: Facts = field(default_factory=dict)
@@ -59,11 +59,11 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing a seat may pick now.
+    """One thing that a seat may choose now.
 
-    `key` and `facts` name its words in the game's texts, `element` the thing on the page that it belongs to.
-    A choice with a `move` makes that move; one without leads a level deeper. Like things share a `group`;
-    `confirm` asks for a second tap where a slip would hurt.
+    `key` and `facts` name its text, `element` the thing on the page that it belongs to. A choice with a `move` makes
+    that move; one without leads a level deeper. Similar choices share a `group`; `confirm` asks for a second tap if a
+    slip would hurt.
     """
 
     key: str
@@ -74,7 +74,7 @@ class Choice:
     confirm: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        """Return the choice as templates and scripts read it, its move as `Move.to_json` writes it.
+        """Return the choice as JSON, with its move as `Move.to_json` writes it.
 
         >>> Choice("end_turn", move=Move("end_turn")).to_json()["move"]
         ['end_turn']

@@ -1,4 +1,4 @@
-"""What a table may choose before it plays: rules with a few values, numbers, and texts such as decks and maps."""
+"""The options of a table: rules with a few values, numbers, and texts such as decks and maps."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from companion.games.kit.moves import Facts, Value
 LONGEST_TEXT = 200_000
 LONGEST_LINE = 1_000
 MOST_LINES = 10_000
-"""The most letters of a text that a table brings for an option and of one of its lines, and the most lines."""
+"""The most characters of a text for an option and of one of its lines, and the most lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong in a text: its line, from 1, and a code with words in the game's texts under ``fault``.
+    """A fault in a text: its line, from 1, and a code with a text under ``fault``.
 
-    The facts hold what was found and what was expected; the column, from 1, is where that stands.
+    The facts are what was found and what was expected; the column, from 1, is where.
     """
 
     line: int
@@ -31,10 +31,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How a game reads a text that a table brings for an option. Both functions are pure.
+    """How a game reads the text of an option. Both functions are pure.
 
-    `faults` returns everything that is wrong in a text, in order; `contents` what a text without faults holds, as
-    codes with words in the game's texts under ``contents``. A text has at most `LONGEST_TEXT` letters, in at most
+    `faults` returns everything that is wrong in a text, in order; `contents` returns what a text without faults
+    contains, as codes with texts under ``contents``. A text has at most `LONGEST_TEXT` letters, in at most
     `MOST_LINES` lines of at most `LONGEST_LINE`, and no control characters but tabs and line ends.
     """
 
@@ -44,7 +44,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A rule that a table may choose: one of `values`, any whole number from `low` to `high`, or a text of its own.
+    """A rule that a table may choose: one of `values`, a whole number from `low` to `high`, or a text of its own.
 
     `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key. Where
     there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
@@ -66,7 +66,7 @@ class Option:
     earlier: Value | None = None
 
     def matters(self, chosen: Mapping[str, Value]) -> bool:
-        """Return whether this option has any effect beside the others that were chosen.
+        """Return whether this option has any effect, given the others.
 
         >>> Option("deck", "default", "", ("default",), only=("scope", "full")).matters({"scope": "temple"})
         False
@@ -74,7 +74,7 @@ class Option:
         return self.only is None or chosen.get(self.only[0]) == self.only[1]
 
     def accepts(self, value: object) -> bool:
-        """Return whether a table may choose this value; where there is a range, `values` are only proposals.
+        """Return whether a table may choose this value; if there is a range, `values` are only suggestions.
 
         >>> Option("goal", 30, "", (20, 30), low=10, high=50).accepts(49)
         True
@@ -87,7 +87,7 @@ class Option:
 
     @property
     def written(self) -> Value:
-        """The value that a notation leaves out, so that the lines of older tables stay as they were.
+        """The value that a notation leaves out, so that the lines of older tables stay the same.
 
         >>> Option("flood", "pays", "", ("pays", "rests"), earlier="rests").written
         'rests'
@@ -95,7 +95,7 @@ class Option:
         return self.default if self.earlier is None else self.earlier
 
     def chosen_in(self, chosen: Mapping[str, Value]) -> Value | None:
-        """Return what was chosen for it; where a stored choice lacks it, how its table plays, if that is known.
+        """Return the chosen value, or the `earlier` one if a stored choice lacks it.
 
         >>> Option("flood", "pays", "", ("pays", "rests"), earlier="rests").chosen_in({})
         'rests'
@@ -104,20 +104,20 @@ class Option:
 
     @property
     def accepted(self) -> str:
-        """What it accepts, for the message of an error."""
+        """What it accepts, for error messages."""
         if self.high:
             return f"a whole number from {self.low} to {self.high}"
         return " or ".join((*map(str, self.values), *("a text without faults",) * (self.reader is not None)))
 
     def faults(self, text: str) -> tuple[Fault, ...]:
-        """Return what is wrong in a text that a table brings; raises `ValueError` where it may bring none."""
+        """Return the faults of a text for it; raises `ValueError` if it takes no text."""
         if self.reader is None:
             raise ValueError(f"option {self.key} was given a text; expected one of its values")
         return _unreadable(text) or tuple(self.reader.faults(text))
 
 
 class TableRules(Struct, frozen=True):
-    """What one table chose: a game adds a field for each of its options, under the option's key.
+    """The options of one table: a game's subclass has a field for each option, under its key.
 
     >>> class Chosen(TableRules, frozen=True):
     ...     OPTIONS = (Option("goal", 30, "", low=10, high=50),)
@@ -130,21 +130,21 @@ class TableRules(Struct, frozen=True):
 
     @classmethod
     def of(cls, chosen: Mapping[str, Value]) -> Self:
-        """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
+        """Read a complete choice; raises `ValueError` if it is incomplete or has a value that is not accepted."""
         return cls(**complete(cls.OPTIONS, chosen))
 
     def chosen(self) -> dict[str, Value]:
-        """Return the choice, each option with its value."""
+        """Return each option with its value."""
         return {option.key: getattr(self, option.key) for option in self.OPTIONS}
 
 
 def complete(
     options: Sequence[Option], chosen: Mapping[str, Value], needed: Sequence[Option] | None = None
 ) -> dict[str, Value]:
-    """Return what was chosen for each of the `needed` options, all of them where none are named.
+    """Return the value of each of the `needed` options, by default of all.
 
-    Options that a stored choice lacks because they are younger stand at their `earlier` value. Raises `ValueError`
-    for a choice in which any other is missing, or that holds a value which no option accepts.
+    Options that a stored choice lacks because they are newer have their `earlier` value. Raises `ValueError` for a
+    choice in which any other is missing, or that holds a value which no option accepts.
 
     >>> complete((Option("goal", 30, "", low=10, high=50),), {"goal": 60})
     Traceback (most recent call last):
@@ -167,7 +167,7 @@ def complete(
 
 
 def _unreadable(text: str) -> tuple[Fault, ...]:
-    """Return what keeps a game from reading a text at all: nothing that a reader is given can exhaust it."""
+    """Return why a text is not given to a reader at all, so that no text can exhaust it."""
     if not text.strip():
         return (Fault(1, "empty_text"),)
     if len(text) > LONGEST_TEXT:

@@ -1,4 +1,4 @@
-"""The parts of a game, each a value that holds pure functions. What has a default may be left out."""
+"""The parts of a game. Each is a frozen value that holds pure functions; those with a default may be left out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Regions: TypeAlias = Mapping[str, Mapping[str, Json]]
 
 
 class Choices(Protocol[T]):
-    """Returns the legal moves of a seat one level at a time, like things grouped.
+    """Returns the legal moves of a seat one level at a time, in groups.
 
     What is picked is the beginning of a move, its name first; a choice that leads deeper holds what it adds to that
     in its fact ``pick``. For `CHANCE` this is what a person may type in, and reveals nothing that is hidden: it may
@@ -76,7 +76,7 @@ class Rules(Generic[S]):
     setup: Callable[[Mapping[str, Value], tuple[Seat, ...]], S]
     """From options that are complete and each accepted by its `Option`, and the seats: the first state."""
     on_turn: Callable[[S], Seat | None]
-    """The seat whose turn it is, or none when the game is over."""
+    """The seat whose turn it is, or None when the game is over."""
     turn: Callable[[S], int] = attrgetter("turn")
     """The number of the turn now running, counted from 1; a token's doubt depends on when it began."""
     to_act: Callable[[S], tuple[Seat, ...]] | None = None
@@ -96,11 +96,11 @@ class Rules(Generic[S]):
     choices: Choices[S] | None = None
     """The legal moves of a seat one level at a time; without it all are on one level, the facts their arguments."""
     chance: Callable[[S], Chance | None] = _no_chance
-    """What a die, a bag or a deck has to bring now, or none."""
+    """The outcome of chance that is due now, or None."""
     amended: Callable[[S, Mapping[str, Value]], S | Refusal] = _not_amendable
     """The state of a running game after its host changed an option, or why that cannot be."""
     result: Callable[[S], Result | None] = _no_result
-    """How the game ended, or none while it goes on."""
+    """How the game ended, or None while it goes on."""
     resample: Callable[[S, Seat, Below], S] = _same
     """A state that looks to a seat exactly like this one, what it cannot know drawn again by a source of chance.
 
@@ -161,7 +161,7 @@ def _no_charts(views: Iterable[View]) -> Regions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[S]):
-    """What a game shows, and to whom."""
+    """What a game shows to each seat."""
 
     view: Callable[[S, Seat | None], View]
     """What a seat, or with none a spectator, may know: the one place that strips secrets."""
@@ -204,7 +204,7 @@ def _first(moves: Sequence[Move]) -> Move | None:
 
 
 def least(*names: str) -> Callable[[Sequence[Move]], Move | None]:
-    """Return how a seat that is passed moves: by the first of these names that may be played, else by any move.
+    """Return how a skipped seat moves: by the first of these moves that is legal, else by any move.
 
     >>> least("hold", "done")([Move("attack"), Move("done")])
     Move(name='done', args=())
@@ -219,12 +219,12 @@ def least(*names: str) -> Callable[[Sequence[Move]], Move | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bot:
-    """How the app plays for a seat whose player is away."""
+    """How the app plays for an absent player."""
 
     decide: Callable[..., Move | None] = _any
     """What it plays: from what that seat sees, its legal moves and a source of chance, and nothing else. None waits.
 
-    Where there are `skills`, it takes one of them as a fourth argument, and without it plays as `PRACTISED`.
+    If there are `skills`, it takes one of them as a fourth argument, and without it plays as `PRACTISED`.
     """
     skills: Mapping[str, Skill] = field(default_factory=dict)
     """How it plays at the other `LEVELS`, by their names; a game without any has the practised player alone."""
@@ -241,10 +241,10 @@ def _blank_own(state: Any, name: str, language: str) -> View:
 
 
 class Piece(NamedTuple):
-    """A piece that a page for the printer holds."""
+    """A piece on a printable page."""
 
     face: str
-    """What distinguishes its face from others in names of files: lower-case letters, digits and hyphens."""
+    """What distinguishes its face in file names: lower-case letters, digits and hyphens."""
     key: str
     """The text that names it."""
     facts: Mapping[str, Json] = {}
@@ -252,7 +252,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pieces:
-    """The pieces of a page for the printer, which are all of one size. Lengths are in millimetres.
+    """The pieces of a printable page, all of one size. Lengths are in millimetres.
 
     The page lays them out in a grid of `paper.grid(width, height)`, so that on a paper of their size each has a leaf
     of its own; a leaf of backs, if it has them, follows each leaf of fronts.
@@ -281,7 +281,7 @@ class Board(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printer(Generic[S]):
-    """A game's pages for the printer. The template of each is ``templates/print/<name>.html``."""
+    """A game's printable pages. The template of each is ``templates/print/<name>.html``."""
 
     sheets: tuple[str, ...] = ()
     """Their names, in the order in which a table wants them."""
@@ -305,7 +305,7 @@ def _calm(state: Any) -> Mood:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TempleRules(Generic[S]):
-    """What a game does with the tokens that fall in a temple."""
+    """What a game does with a temple's tokens."""
 
     drop: Callable[[S, TokenDrop], Move]
     """The move by `TEMPLE` that enters a token. It is legal in every state, even the last."""
@@ -352,7 +352,7 @@ def _no_card(move: Move) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Playtest(Generic[S]):
-    """What a playtest of the game counts, beside what the rules say."""
+    """What a playtest of the game counts, besides what the rules say."""
 
     chores: frozenset[str] = frozenset()
     """Names of the moves that set right what happened at the table; no app player makes them."""
@@ -368,5 +368,7 @@ class Playtest(Generic[S]):
     """The places of that board that a move counts for, from the states before and after it."""
     handicaps: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     """By preset: the options, beside its own, that make it even."""
+    paces: Mapping[str, int] = field(default_factory=dict)
+    """By preset: seconds that people take for a turn, as far as anybody knows, where it is no matter of a minute."""
     blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
     """From complete options and a card: the options of a table at which that card does nothing."""

@@ -1,4 +1,4 @@
-"""What a move would change, by the rules themselves: shown to its player before it is confirmed."""
+"""Computes what a move would change, with the game's own rules, to show it to the player before it is confirmed."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from companion.games.kit.moves import CHANCE, Move, Refusal, Seat
 from companion.games.kit.parts import Page, Playtest
 
 FOLLOWED = Fraction(1, 36)
-"""How likely a state has to be for the dice to be followed on from it; what is less likely stays open."""
+"""The least probability of a state from which further dice are followed; less likely ones stay undecided."""
 
 
 class Way(NamedTuple):
-    """One way that what a move began may come out: how likely it is, and what it changes beside what is certain."""
+    """One possible outcome of a move: its probability, and what it changes besides what is certain."""
 
     share: Fraction
     lines: tuple[Line, ...]
     open: bool = False
-    """Whether even then it is not decided."""
+    """Whether more dice follow that were not computed."""
 
 
 class Preview(NamedTuple):
-    """What a move changes for certain, and where dice follow, each way they may fall, the likeliest first.
+    """What a move changes for certain, and if dice follow, each possible outcome, the likeliest first.
 
-    Where somebody decides between the dice, that seat is `assumed` to do as little as the rules allow.
+    If a seat must decide between the dice, it is `assumed` to do as little as the rules allow.
     """
 
     certain: tuple[Line, ...] = ()
@@ -46,7 +46,7 @@ class Playable(Protocol):
         """The game's name."""
 
     def resample(self, state: Any, seat: Seat, below: Below, /) -> Any:
-        """Return a state that looks to a seat like this one."""
+        """Return a state that looks the same to a seat."""
 
     def play(self, state: Any, seat: Seat, move: Move, /) -> Any:
         """Return the state after a move, or why it cannot be made."""
@@ -65,10 +65,10 @@ class Playable(Protocol):
 
 
 def preview(game: Playable, state: Any, seat: Seat, move: Move) -> Preview:
-    """Return what a seat's move would change; nothing where the rules refuse it.
+    """Return what a seat's move would change, or None if the rules refuse it.
 
-    It is played on a state that only looks to the seat like the real one: whatever the seat cannot know was drawn
-    again. So nothing hidden reaches a preview.
+    It is played on a state that only looks like the real one to the seat: everything that the seat cannot know was
+    drawn again. So a preview reveals nothing hidden.
     """
     before = game.resample(state, seat, lambda n: 0)
     after = game.play(before, seat, move)

@@ -10,7 +10,7 @@ from companion.games.kit.moves import Seat
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a game ended: a word for the kind of end, who won, and each seat's points where the game counts any.
+    """How a game ended: the kind of end, who won, and each seat's points if the game counts any.
 
     `picture` is the symbol of `companion/art` that stands for this end. The game's texts say why it ended so:
     ``ending.why.<kind>``, and if it has a name, ``ending.title.<kind>``.

@@ -20,13 +20,13 @@ from companion.games.kit.moves import CHANCE, Move, Refusal, Seat
 S = TypeVar("S")
 
 EXPLORING = 0.15
-"""What a move that was seldom tried gets beside its mean reward; rewards are between 0 and 1."""
+"""The weight of exploration against the mean reward, which is between 0 and 1."""
 
 SCARCE = 4
 """Visits below which a node follows the policy."""
 
 FINE = 1 << 40
-"""How finely chance is drawn that several moves share, each of which needs another range of it."""
+"""The resolution of random numbers that several moves share."""
 
 LONGEST = 300
 """Moves after which a playthrough is judged, wherever it is."""
@@ -38,7 +38,7 @@ def _same(state: S, seat: Seat, below: Below) -> S:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search(Generic[S]):
-    """A game as the search sees it: its rules, a policy for both sides, and what a state is worth."""
+    """A game as the search sees it: its rules, a policy for all seats, and an evaluation."""
 
     to_act: Callable[[S], tuple[Seat, ...]]
     moves: Callable[[S, Seat], Sequence[Move]]
@@ -57,7 +57,7 @@ class Search(Generic[S]):
     """How many turns a playthrough lasts."""
 
     def best(self, state: S, seat: Seat, moves: Sequence[Move], below: Below, playthroughs: int) -> Move:
-        """Return the move of a seat that comes out best of about so many playthroughs.
+        """Return the best move of a seat after a number of playthroughs.
 
         The first playthrough of each move has the same chance as the first of every other, and so on.
         """
@@ -74,7 +74,7 @@ class Search(Generic[S]):
         return left[0]
 
     def _try(self, node: _Node, state: S, seat: Seat, move: Move, below: Below) -> None:
-        """Play a move once and go on: down the tree, which grows by a node, then by the policy."""
+        """Play a move once and continue: down the tree, which grows by a node, then by the policy."""
         after = self._after(self.resample(state, seat, below), seat, move)
         path, inside, last = [(seat, node)], True, self.turn(state) + self.turns
         for _ in range(LONGEST):
@@ -131,7 +131,7 @@ def _again(drawn: list[int], below: Below) -> Below:
 
 @dataclass(slots=True)
 class _Node:
-    """What came of a move: how often it was made, how often it could have been, the rewards of who made it."""
+    """The statistics of a move: how often it was made, how often it was available, the rewards of its player."""
 
     visits: int = 0
     able: int = 0

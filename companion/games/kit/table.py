@@ -1,4 +1,4 @@
-"""The moves of a game in one table: what their arguments may be, who makes them, when, and what they do."""
+"""The move table of a game: the arguments of each move, who makes it, when it is legal, and what it does."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from companion.games.kit.moves import CHANCE, TEMPLE, Arg, Facts, Move, Refusal,
 S = TypeVar("S")
 
 PLAYERS: Seat = "players"
-"""Who makes a move that any player may make; others are made by `CHANCE` or by `TEMPLE`."""
+"""The owner of a move that any player may make; others belong to `CHANCE` or `TEMPLE`."""
 
 ANYONE: Seat = ""
-"""Who makes a move of which the rules alone say whose it is."""
+"""The owner of a move if only the rules decide who may make it."""
 
 BAD_MOVE = "bad_move"
 
 _ONLY = {PLAYERS: "players_only", CHANCE: "chance_only", TEMPLE: "temple_only"}
 _PLAIN = frozenset({int, str})
-"""What an argument may be: ``True`` and ``1.0`` compare like 1, and are none."""
+"""The exact types of arguments: ``True`` and ``1.0`` equal 1, but are not accepted."""
 
 
 def shown(value: object) -> Arg:
-    """Return a value as the facts of a refusal hold it: escaped, and short whatever its size.
+    """Return a value for the facts of a refusal: escaped, and short whatever its size.
 
     >>> shown("tlaloc"), shown(10**5000), shown(["east"])
     ('tlaloc', 'int', 'list')
@@ -40,7 +40,7 @@ def shown(value: object) -> Arg:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What an argument of a move may be: one of some values, a text of a pattern, or a seat of the table.
+    """The type of a move's argument: one of some values, a text that matches a pattern, or a seat of the table.
 
     Any other value is refused with `code`, whose words find it under the argument's name beside the other `facts`.
     """
@@ -102,9 +102,9 @@ def a_seat(code: str = "unknown_seat") -> Kind:
 class MoveType(Generic[S]):
     """One row of a table of moves.
 
-    `play` returns the state after the move, or why it cannot be made, from the state and the arguments; where it
-    `names_seat`, from the state, the seat and the arguments. `during` names the stages of the game in which it may be
-    made, all where it names none; of `args` the last `optional` may be left out.
+    `play` returns the state after the move, or a refusal, from the state and the arguments; if it `names_seat`, from
+    the state, the seat and the arguments. `during` names the stages of the game in which it may be made, all where it
+    names none; of `args` the last `optional` may be left out.
     """
 
     name: str
@@ -118,13 +118,13 @@ class MoveType(Generic[S]):
     """The values of each argument, where values are all that there is to look at."""
 
     def __post_init__(self) -> None:
-        """Lay out what a move is looked up in."""
+        """Prepare the tables for looking up a move."""
         kinds = self.args.values()
         plain = not any(kind.seat or kind.pattern is not None for kind in kinds)
         object.__setattr__(self, "_allowed", tuple(kind.values for kind in kinds) if plain else None)
 
     def misfit(self, args: object, seats: Collection[Seat] = ()) -> Refusal | None:
-        """Return why these cannot be the arguments of such a move, or none."""
+        """Return why these arguments do not fit, or None."""
         allowed = self._allowed
         if allowed is not None and type(args) is tuple and len(args) == len(allowed):  # as nearly all moves are
             for value, values in zip(args, allowed):  # noqa: B905  # as many, and half the time
@@ -151,7 +151,7 @@ class MoveType(Generic[S]):
         return " ".join((self.name, *(f"{name}:{kind.expected}" for name, kind in self.args.items())))
 
     def all(self) -> list[Move]:
-        """Return every move of this type, in the order of its arguments' values, where those are given.
+        """Return every move of this type, in the order of its arguments' values; they must be listed.
 
         >>> MoveType("throw", lambda state, n: state, {"n": number(1, 3)}).all()[-1]
         Move(name='throw', args=(3,))
@@ -168,7 +168,7 @@ def _open(_state: Any, _seat: Seat, _move: Move) -> None:
 
 
 class MoveTable(Generic[S]):
-    """All moves of a game. From it follow how a move is read, what is refused, and what texts may name.
+    """All moves of a game. It decides how a move is read, what is refused, and which facts texts may use.
 
     >>> table = MoveTable(MoveType("add", lambda total, n: total + n, {"n": number(1, 6)}), seats=lambda _: ("red",))
     >>> table.play(10, "red", Move("add", (3,)))
@@ -202,7 +202,7 @@ class MoveTable(Generic[S]):
         self._makers = {each.by for each in types} - {PLAYERS, ANYONE}
 
     def __iter__(self) -> Iterator[MoveType[S]]:
-        """Run through the types."""
+        """Iterate over the types."""
         return iter(self._all)
 
     def guarded(
@@ -210,7 +210,7 @@ class MoveTable(Generic[S]):
         gate: Callable[[S, Seat, Move], Refusal | None],
         legal: Callable[[S, Seat, Move], Refusal | None],
     ) -> MoveTable[S]:
-        """Return the same table with another `gate` and another judge of what is `legal`."""
+        """Return the same table with another `gate` and another `legal`."""
         return MoveTable(*self._all, seats=self._seats, stage=self._stage, gate=gate, legal=legal)
 
     def play(self, state: S, seat: Seat, move: Move) -> S | Refusal:

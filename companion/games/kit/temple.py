@@ -1,4 +1,4 @@
-"""What a game and a table exchange about the tokens that fell in a temple."""
+"""What a table and a game exchange about tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from templo.shrines import LEFT_TO_RIGHT as LEFT_TO_RIGHT
 
 @dataclass(frozen=True, slots=True)
 class TokenDrop:
-    """What a table knows of a token that fell, as a game may judge it.
+    """What a table knows of a token that is offered to a game.
 
     `id` is the token's own; `god` its slot. `doubt` says why it should wait for a person, or is empty:
     ``"earlier"`` fell before the turn now running, ``"elsewhere"`` before this temple served this table,
@@ -25,7 +25,7 @@ class TokenDrop:
 
 @dataclass(frozen=True, slots=True)
 class UnclaimedToken:
-    """A token that a game credited to nobody yet, and the moves that settle it, which any seat may make.
+    """A token that is not credited to anybody yet, and the moves that settle it, which any seat may make.
 
     `doubt` has words in the texts; `claims` holds for each seat that may have dropped it the move that says so,
     the likeliest first, and `suggested` names that one where there is one. `dismiss` says that it was no token.
@@ -41,7 +41,7 @@ class UnclaimedToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenAudit:
-    """What a game made of the tokens that fell for it, and what it counts beside them.
+    """What a game made of its tokens, and what it counts besides them.
 
     Law: each token that fell is, by its id, exactly one of `counted`, `dismissed` and `waiting`. `credited` is for
     each god all that counts, by token or by tap, before corrections; `corrected` their sums: seat, god, change.

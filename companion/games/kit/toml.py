@@ -18,7 +18,7 @@ from companion.games.kit.moves import Arg
 from companion.games.kit.options import Fault
 
 Path: TypeAlias = tuple[str | int, ...]
-"""A key of a text with all that holds it, and items of lists by their number: ``("walls", 3)``."""
+"""The path of a key, with the indices of list items: ``("walls", 3)``."""
 
 MOST_PARTS = 8
 """Parts of one key, ``a.b.c`` has three."""
@@ -42,12 +42,12 @@ _SIGN = re.compile(
 )
 """One sign. Each alternative succeeds wherever it begins, so that nothing is looked at twice.
 
-Where the scan and `tomllib` could read a text in two ways, `tomllib` has met an error and reads no further.
+If the scan and `tomllib` could read a text in two ways, `tomllib` has met an error and reads no further.
 """
 
 
 class TomlError(ValueError):
-    """A text that is no TOML; `said` is why, in the words of the parser."""
+    """A text that is not TOML; `said` is the parser's message."""
 
     def __init__(self, line: int, column: int, said: str) -> None:
         super().__init__(f"{line}:{column}: {said}; expected TOML")
@@ -55,7 +55,7 @@ class TomlError(ValueError):
 
 
 class TomlLimitError(ValueError):
-    """A text that is not parsed at all, as it would cost too much; `fault` has words in every game's texts."""
+    """A text that is not parsed because it would cost too much; `fault` has a text for every game."""
 
     def __init__(self, line: int, code: str, **facts: Arg) -> None:
         super().__init__(f"{line}: {code} {facts}")
@@ -63,7 +63,7 @@ class TomlLimitError(ValueError):
 
 
 class Document:
-    r"""A TOML text that was read: what it holds, and where each key and each item of a list stands.
+    r"""A parsed TOML text: its contents, and the position of each key and list item.
 
     >>> mine = read('name = "Lake"\n[places]\n  a1 = [1, 2]')
     >>> mine.tree["places"]
@@ -80,7 +80,7 @@ class Document:
         return _Places(self.text).found
 
     def position(self, *path: str | int) -> tuple[int, int]:
-        """Return line and column, from 1, of a key or an item; of what holds it where it stands nowhere itself."""
+        """Return the line and column, from 1, of a key or an item, or of its parent if it has none."""
         places = self._places
         at = next((places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in places), 0)
         return self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at)
@@ -90,7 +90,7 @@ class Document:
         return self.position(*path)[0]
 
     def fault(self, path: Path, code: str, **facts: Arg) -> Fault:
-        """Return what is wrong with a key, an item or its value."""
+        """Return a fault at a key, an item or its value."""
         line, column = self.position(*path)
         return Fault(line, code, facts, column)
 
@@ -99,7 +99,7 @@ EMPTY = Document("", {})
 
 
 def read(text: str) -> Document:
-    """Read a TOML text; raises `TomlLimitError`, or `TomlError` for what is no TOML.
+    """Parse a TOML text; raises `TomlLimitError`, or `TomlError` if it is not TOML.
 
     >>> read("name = ")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
@@ -117,7 +117,7 @@ def read(text: str) -> Document:
 
 
 def check(text: str) -> None:
-    """Raise `TomlLimitError` where a text is too deep or holds too much, whether it is TOML or not."""
+    """Raise `TomlLimitError` if a text is too deep or too large, whether it is TOML or not."""
     depth = dots = 0
     for signs, found in enumerate(_SIGN.finditer(text), 1):
         sign = found[0]
@@ -145,7 +145,7 @@ _TOKEN = re.compile(rf"{_SIGN.pattern}|[^][{{}}.,=#\"'\s]+", re.VERBOSE | re.DOT
 
 
 class _Places:
-    """Goes through a sound TOML text and notes where each key, each table and each item of a list first stands."""
+    """Walks through a valid TOML text and records where each key, table and list item first appears."""
 
     def __init__(self, text: str) -> None:
         self.found: dict[Path, int] = {}

@@ -1,4 +1,4 @@
-"""The base of a tool: a small game with one seat, without turns, for use beside a real table."""
+"""The base of a tool: a small game with one seat and no turns, for use beside a real table."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from companion.games.kit.table import MoveTable, MoveType
 S = TypeVar("S")
 
 USER: Seat = "keeper"
-"""The one seat of a tool, whoever holds the phone. Stored tables have it under this name."""
+"""The only seat of a tool. Stored tables use this name."""
 
 
 class Tool(ABC, Generic[S]):
-    """A tool over its own frozen state `S`: what may be tapped is listed, and a tap is legal where it is listed."""
+    """A tool over its own frozen state `S`: all possible taps are listed, and a tap is legal if it is listed."""
 
     name: str
     """The name of its game and its own: ``"market.score"``."""
@@ -43,22 +43,22 @@ class Tool(ABC, Generic[S]):
 
     @abstractmethod
     def listed(self, state: S) -> list[Move]:
-        """Return what may be tapped while nothing is due from chance, in the order in which a page shows it."""
+        """Return the possible taps while no roll is due, in the order in which a page shows them."""
 
     @abstractmethod
     def declared(self) -> Sequence[MoveType[S]]:
-        """Return every tap and every outcome of chance, with its arguments and what it does."""
+        """Return the move types of every tap and every outcome of chance."""
 
     @abstractmethod
     def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
-        """Return what the page shows: whoever is given its address may read it."""
+        """Return what the page shows; anybody with its address may read it."""
 
     @abstractmethod
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""
 
     def game(self) -> Game[S]:
-        """Return the tool as a table takes it."""
+        """Return the tool as a game for a table."""
         return Game(
             self.name,
             self.rules_version,
@@ -86,15 +86,15 @@ class Tool(ABC, Generic[S]):
         )
 
     def chance(self, state: S) -> Chance | None:
-        """Return what a die or a bag has to bring now, or none."""
+        """Return what a die or a bag has to bring now, or None."""
         return None
 
     def to_act(self, state: S) -> tuple[Seat, ...]:
-        """Return the one seat, or `CHANCE` while something is due from it."""
+        """Return the only seat, or `CHANCE` while a roll is due."""
         return (CHANCE,) if self.chance(state) else (self.user,)
 
     def on_turn(self, state: S) -> Seat | None:
-        """Return the one seat: a tool is never over."""
+        """Return the only seat: a tool is never over."""
         return self.user
 
     def turn(self, state: S) -> int:

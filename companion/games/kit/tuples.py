@@ -1,4 +1,4 @@
-"""Tuples with one of their values changed: states are frozen, and hold tuples where others would hold lists."""
+"""Copies of tuples with one value changed, because states are frozen and contain tuples instead of lists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def put(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
 
 
 def added(numbers: tuple[int, ...], place: int, n: int) -> tuple[int, ...]:
-    """Return a tuple with the number at a place raised by `n`, or lowered where that is below 0.
+    """Return a tuple with `n` added to the number at a place.
 
     >>> added((3, 0, 1), 0, -2)
     (1, 0, 1)

@@ -1,7 +1,7 @@
-"""The app as a player: it weighs what a few moves ahead would be worth, from what its seat sees. It knows no words.
+"""The app's player: it weighs what the next few moves would be worth, using only what its seat sees.
 
-It looks one tile and a chain of purchases ahead, and takes the rest of the bag as an average. The strong player
-also plays the best of these moves through, a few turns on.
+It looks one tile and a chain of purchases ahead, and takes the rest of the bag as an average. The strong player also
+plays the best of these moves through for a few turns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a move did, as lines for the log: codes and facts, never words. It decides nothing."""
+"""Describes what a move did, as codes and facts for the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the market's pages for the printer show: its pieces, the turn card, the score pad. Pure; it knows no paper."""
+"""What the market's printable pages show: its pieces, the turn card and the score pad."""
 
 from __future__ import annotations
 

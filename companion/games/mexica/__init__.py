@@ -1,7 +1,7 @@
 """Mexica: the game that the temple was built for. `GAME` is composed of its parts.
 
-Its option ``scope`` decides how much the app keeps: the temple's part alone, or the board, the hands and the whole
-ledger.
+Its option ``scope`` decides how much the app runs: only what happens at the temple, or also the board, the hands and
+the tokens that the tribes own.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _undoable(before: State, seat: Seat, move: Move) -> bool:
 
 
 def _acts_for(state: State, seat: Seat, move: Move) -> Seat:
-    """Return whose move this is: where the board is of wood, anyone gives and ends the turn of whoever is on turn."""
+    """Return whose move this is: with a wooden board, anyone may sacrifice and end the turn for the seat on turn."""
     return state.seat if state.board is None and move.name in ("end_turn", "sacrifice") else seat
 
 
@@ -163,7 +163,7 @@ GAME: Game[State] = Game(
         regions=regions,
         log=story,
         known=known,
-        charts=charts.chronicle,
+        charts=charts.regions,
         guide=guide,
         changes=changes,
         follows=follows,

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from companion.games.kit import BEGINNER, Below, Json, Move, Skill
+from companion.games.kit import BEGINNER, CASUAL, Below, Json, Move, Skill
 from companion.games.mexica.rules.calendar import AROUND
 from companion.games.mexica.rules.cards import played
 from companion.games.mexica.rules.cards.deck import Card
@@ -46,7 +46,7 @@ class Chief(Skill, frozen=True, kw_only=True):
     enough: int = 4
     """What a die needs on top before further cards are kept for another battle."""
     afford: int = 3
-    """The most tokens that it gives only to keep the gods even, so that the clock stands still."""
+    """The most tokens that it gives only to keep the gods even, which stops the clock."""
     still_worth: int = 8
     """Tokens on the spaces for each one that it gives to keep the gods even, where more than a few are needed."""
     tolls: int = 5
@@ -67,7 +67,7 @@ class Chief(Skill, frozen=True, kw_only=True):
 
 PRACTISED_CHIEF = Chief()
 
-SKILLS = {BEGINNER: Chief(slips=30)}
+SKILLS = {BEGINNER: Chief(slips=30), CASUAL: Chief(slips=12)}
 """How it plays at the other levels. No constants were found that win more (docs/measured.md), so none is strong."""
 
 
@@ -140,7 +140,7 @@ class Tribe:
 
     @property
     def on_board(self) -> int:
-        """The tokens that lie on the spaces."""
+        """The tokens on the spaces."""
         return sum(each["tokens"] for each in self.view["spaces"])
 
     @property
@@ -193,7 +193,7 @@ class Tribe:
         return Pile(max(cards, copies), copies, price)
 
     def _lying(self, sign: str) -> int:
-        """Return the tokens on the space whose week card counts as a sign, or none where no such card counts."""
+        """Return the tokens on the space whose week card counts as a sign, or none if no such card counts."""
         if not self.view["week_signs"]:
             return 0
         lying = [self.spaces[card.space]["tokens"] for card in self.deck.week if card.sign == sign and card.space]
@@ -336,7 +336,7 @@ def _reroll(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
 
 
 def _part(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
-    """Return nothing where it may keep its cards, else the card that it misses least."""
+    """Return nothing if it may keep its cards, else the card that it misses least."""
     if Move("pass") in moves:
         return Move("pass")
     return min(moves, key=lambda move: (_worth(tribe, tribe.deck.card(str(move.args[0]))), move))

@@ -1,4 +1,4 @@
-"""What a move of Mexica did, as lines for the log: codes and facts, never words, and no card that is hidden."""
+"""Describes what a move did, as codes and facts for the log, without any hidden card."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _correction(proposal: Proposal, by: Seat) -> dict[str, Arg]:
 
 
 def _done_in_full(before: State, seat: Seat, move: Move) -> Line | None:
-    """Return the line of what a seat or chance did, or none where only its result is worth a line."""
+    """Return the line of what a seat or chance did, or None if only its result is worth a line."""
     args, task = move.args, course.due(before)
     assert task is not None  # or nothing could be done
     who: dict[str, Arg] = {"seat": task.seat}
@@ -129,7 +129,7 @@ def _card_facts(state: State, card_id: str) -> dict[str, Arg]:
 
 
 def _followed_in_full(before: State, after: State) -> Iterator[Line]:
-    """Yield what came of a move: who stands elsewhere, holds more or less, won, drew a week card, or settled."""
+    """Yield the consequences of a move: who moved, gained or lost something, won, drew a week card, or settled."""
     then, now = before.laid, after.laid
     for seat, was, is_ in zip(after.seats, then.tribes, now.tribes, strict=True):
         mark = f"seat:{seat}"

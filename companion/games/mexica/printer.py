@@ -1,4 +1,4 @@
-"""What Mexica's pages for the printer show: the calendar, the 360 cards, the tallies. Pure; it knows no paper."""
+"""What Mexica's printable pages show: the calendar, the 360 cards and the tallies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The app as a player: what it would do for a seat, from that seat's own view and legal moves, and nothing else.
+"""The app's player: chooses a move for a seat from that seat's view and legal moves.
 
-It weighs what a point of each temple's treasure counts on the average, a third of the City of Gold for each clue, and
-what a look at a chit or a name may still save; it goes where that is most for each action point.
+It weighs the average worth of a point of each temple's treasure, a third of the City of Gold for each clue, and what
+a look at a chit or a name may still save; it goes where that is most for each action point.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
-from companion.games.kit import BEGINNER, Below, Move, Skill, shuffled
+from companion.games.kit import BEGINNER, CASUAL, Below, Move, Skill, shuffled
 from companion.games.moctezuma.rules.boards import LIBRARY, distances
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
 from companion.games.moctezuma.rules.pieces import (
@@ -47,7 +47,7 @@ class Explorer(Skill, frozen=True, kw_only=True):
 
 PRACTISED_EXPLORER = Explorer()
 
-SKILLS = {BEGINNER: Explorer(slips=30)}
+SKILLS = {BEGINNER: Explorer(slips=30), CASUAL: Explorer(slips=10)}
 """How it plays at the other levels. The practised constants are fitted ones (docs/measured.md): none is strong."""
 
 
@@ -160,7 +160,7 @@ def _value(
 
 
 def _cards(view: View, temple: int) -> list[int]:
-    """Return the treasure that may still lie in a temple: others are taken to have kept the best they could."""
+    """Return the treasure that may still be in a temple, assuming that others kept the best they could."""
     cards = sorted(worth for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True) for _ in range(copies))
     for seat, kept in view["treasure"].items():
         for card in kept:
@@ -173,7 +173,7 @@ def _cards(view: View, temple: int) -> list[int]:
 
 
 def _best(cards: Sequence[int], n: int) -> float:
-    """Return the mean of the best of so many cards, drawn from these in any order."""
+    """Return the mean of the best of a number of cards drawn from these."""
     if not cards:
         return 0.0
     n = min(n, len(cards))
@@ -182,7 +182,7 @@ def _best(cards: Sequence[int], n: int) -> float:
 
 
 def _look(knowledge: Knowledge, space: int) -> float:
-    """Return what a look at a chit is worth: nothing where its face is known, or its king is cursed anyhow."""
+    """Return what a look at a chit is worth: nothing if its face is known, or its king is cursed anyhow."""
     if knowledge.chits[space] != UNSEEN:
         return 0.0
     king = king_of(space, knowledge.third_chit)

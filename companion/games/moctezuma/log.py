@@ -1,4 +1,4 @@
-"""What a move did, as lines that every seat may read: codes and facts, never words, and never what one seat saw."""
+"""Describes what a move did, as codes and facts that every seat may read, and never what only one seat saw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from companion.games.moctezuma.rules.state import COSTS, OVER, REVEAL, State
 
 
 def story(before: State, seat: Seat, move: Move, after: State) -> list[Line]:
-    """Return the lines of a move that was made; none where it informed one seat only, or was a note."""
+    """Return the lines of a move that was made; none if it informed one seat only, or was a note."""
     mark = f"seat:{seat}"
     args = move.args
     match move.name:

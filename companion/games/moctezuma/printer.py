@@ -1,4 +1,4 @@
-"""What the pages for the printer show: decks, names, chits, board and record sheets. Pure; it knows no paper."""
+"""What the printable pages show: decks, names, chits, board and record sheets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CARD = (44, 63)
 """Width and height of a card, in millimetres."""
 
 _ROWS = ((1, 2, 3, 4), (5, 0, 6), (7, 8, 9, 10))
-"""The places of the board as they lie on paper; 0 is the Library (ruling Z10)."""
+"""The positions of the places on paper; 0 is the Library (ruling Z10)."""
 
 
 def sheet(name: str, language: str) -> Mapping[str, Json]:

@@ -1,4 +1,4 @@
-"""The Siege of Tenochtitlan, after Lloyd Krassner: one city, one lake and two peoples' allies on a map of hexes.
+"""The Siege of Tenochtitlan, after Lloyd Krassner: one city, one lake and the allies of both sides on a map of hexes.
 
 `GAME` is composed of its parts.
 """
@@ -35,7 +35,7 @@ from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.choices import choices
 from companion.games.siege.rules.laws import laws
 from companion.games.siege.rules.maps import field_of
-from companion.games.siege.rules.options import HANDICAPS, MINUTES, OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.siege.rules.options import HANDICAPS, MINUTES, OPTIONS, PACES, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import DEAD, State, setup
 from companion.games.siege.tools import TOOLS
@@ -138,6 +138,6 @@ GAME: Game[State] = Game(
         own_sheets=("map",),
         own_sheet=_own_sheet,
     ),
-    playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen, handicaps=HANDICAPS),
+    playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen, handicaps=HANDICAPS, paces=PACES),
     tools=TOOLS,
 )

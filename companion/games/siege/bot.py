@@ -1,7 +1,4 @@
-"""The app as a player of the siege: it hunts the enemy's leader and attacks where the odds are with it.
-
-It knows what its seat sees, its legal moves and a source of chance, and nothing else.
-"""
+"""The app's player: it hunts the enemy's leader and attacks where the odds are good."""
 
 from __future__ import annotations
 
@@ -116,7 +113,7 @@ def _march(scene: _Scene, moves: Sequence[Move]) -> Move | None:
 
 
 def _refuge(scene: _Scene, steps: Sequence[Move], here: str) -> Move | None:
-    """Return the step that leads a leader farthest from its enemies, or none where it is farthest already."""
+    """Return the step that leads a leader farthest from its enemies, or None if it is farthest already."""
     best = max(steps, key=lambda move: (scene.danger(str(move.args[0])), move))
     return best if scene.danger(str(best.args[0])) > scene.danger(here) else None
 

@@ -1,4 +1,4 @@
-"""What a move of the siege would change, as lines to read before it is confirmed."""
+"""What a move would change, as lines that the player reads before confirming it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a move did, as lines for the log that every seat may read: the move itself, then whatever came of it."""
+"""Describes what a move did, as lines for the log: the move itself, then its consequences."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the siege's pages for the printer show: maps in tiles of true size, counters, the card of odds. Pure.
+"""What the siege's printable pages show: maps in tiles of true size, counters, and the card of odds.
 
-A hex is 20 mm wide, as in `board`, so that one unit of a drawing is a millimetre; a counter has 16 mm.
+A hex is 20 mm wide, so that one unit of a drawing in `board` is a millimetre; a counter has 16 mm.
 """
 
 from __future__ import annotations

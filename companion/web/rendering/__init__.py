@@ -1,1 +1,1 @@
-"""From data to HTML: templates, drawings, texts, paper."""
+"""Turns data into HTML: templates, drawings, texts and paper."""

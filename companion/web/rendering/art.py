@@ -1,7 +1,7 @@
-"""The drawings of `companion/art`, whole or one by one, in the palette's colours. It draws nothing of its own.
+"""The drawings of `companion/art`, all or one at a time, in the colours of the palette.
 
-A page of the screen holds all symbols and shows them with ``<use>``; a page for the printer holds only the lines of
-those it shows, with the colours of the day written in, as what lays out PDFs follows neither.
+A page on the screen contains all symbols and shows them with ``<use>``. A page for the printer contains only the
+lines that it shows, with the daytime colours written in, because the program that lays out PDFs supports neither.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Art:
         return Markup('<g transform="translate({:.4f} {:.4f}) scale({:.5f})">{}</g>').format(left, top, scale, lines)
 
     def drawing(self, name: str, width: float, height: float = 0) -> Markup:
-        """Return a drawing as an image of its own, of a true size in millimetres; words beside it say what it is."""
+        """Return a drawing as an image of a size in millimetres, hidden from screen readers."""
         height = height or width
         return Markup(
             '<svg class="drawing" width="{0:g}mm" height="{1:g}mm" viewBox="0 0 {0:g} {1:g}" '
@@ -107,14 +107,14 @@ class Art:
 
 
 INKED = frozenset({"ink", "dark", "soot"})
-"""Colours that lines and words are drawn in: they stay."""
+"""The colours of lines and words, which low ink does not change."""
 
 PALE = 0.22
-"""How much of a colour is left where ink is saved."""
+"""How much of a colour is left with low ink."""
 
 
 def low_ink(colours: Mapping[str, str]) -> Mapping[str, str]:
-    """Return colours for printing with little ink: areas pale or white, lines and words as they are.
+    """Return the colours for low ink: areas are pale or white, lines and words unchanged.
 
     >>> low_ink({"war": "#a03020", "paper": "#fbf3df", "ink": "#231815", "light": "#ffffff"})
     {'war': '#ead1ce', 'paper': '#ffffff', 'ink': '#231815', 'light': '#ffffff'}
@@ -133,6 +133,6 @@ def low_ink(colours: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def day_colours(palette: str) -> Mapping[str, str]:
-    """Return the colours of the day by name, ``"ink": "#231815"``: those of the style sheet's first block."""
+    """Return the daytime colours by name, ``"ink": "#231815"``, from the style sheet's first block."""
     first = palette[palette.index("{") : palette.index("}")]
     return dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{3,8});", first))

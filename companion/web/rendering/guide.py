@@ -1,6 +1,6 @@
-"""Reads a game's guide: its rules in prose, and beside each the rulings that read it. It knows no request, no table.
+"""Reads a game's guide: its rules in prose, with the rulings beside them.
 
-A guide is Markdown. A ruling stands as a quotation after the paragraph that it reads. Its first paragraph begins with
+A guide is Markdown. A ruling is a quotation after the paragraph that it interprets. Its first paragraph begins with
 the ruling's id and says what the rule text leaves open; what follows is how we read it::
 
     Whoever rolls higher takes tokens from the other.
@@ -38,7 +38,7 @@ class Note:
 
 @dataclass
 class Passage:
-    """Some of the prose, and the rulings that stand beside it. A heading begins a passage, and names it."""
+    """A part of the prose, and the rulings beside it. A heading begins a passage, and names it."""
 
     heading: str = ""
     level: int = 0
@@ -47,7 +47,7 @@ class Passage:
 
     @property
     def anchor(self) -> str:
-        """The name under which a link finds the heading."""
+        """The anchor of the heading."""
         return re.sub(r"[^\w]+", "-", self.heading.lower()).strip("-")
 
 

@@ -1,4 +1,4 @@
-"""The paper that pages are printed on: its sizes, and where pieces lie on it. In millimetres; it draws nothing."""
+"""The paper that pages are printed on: its sizes, and where pieces are placed on it, in millimetres."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import TypeVar
 
 MARGIN = 5.0
-"""What nearly every printer can leave white, and reaches up to."""
+"""The margin that nearly every printer needs."""
 STOCK = 0.3
-"""How thick a card is where nothing is said."""
+"""The default thickness of a card."""
 GAP, SHORTEST, LONGEST = 1.0, 1.0, 5.0
 """How far a cut mark stays from the pieces, and how long it is at least and at most."""
 
@@ -25,12 +25,12 @@ class Paper:
     width: float
     height: float
     margin: float = MARGIN
-    """What it leaves white on each side."""
+    """The margins on each side."""
 
     def grid(self, width: float, height: float) -> Grid:
-        """Return as many pieces of one size as fit inside the margins, in the middle of the page, edge to edge.
+        """Return a grid of as many pieces of one size as fit inside the margins, centred, edge to edge.
 
-        Where several fit in a row, there is room for cut marks beside them.
+        If several fit in a row, there is room for cut marks beside them.
         """
         columns, rows = self._fit(self.width, width), self._fit(self.height, height)
         if not columns or not rows:
@@ -68,7 +68,7 @@ class Grid:
             yield page + [None] * (self.room - len(page))
 
     def mirrored(self, page: Sequence[Item]) -> list[Item]:
-        """Return a page's pieces with each row turned round: printed on the back, each is behind its own."""
+        """Return a page's pieces with each row reversed, so that on the back each is behind its front."""
         rows = [page[start : start + self.columns] for start in range(0, len(page), self.columns)]
         return [piece for row in rows for piece in reversed(row)]
 
@@ -87,13 +87,13 @@ class Grid:
         return "".join(marks)
 
     def _mark(self, beside: float) -> float:
-        """Return how long a mark is where the pieces lie so far from the edge of the paper."""
+        """Return the length of a mark for pieces at a distance from the edge of the paper."""
         return max(0.0, min(LONGEST, beside - GAP - self.paper.margin))
 
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """How pages are printed: on which paper, with how much ink, and on how many sides of it."""
+    """How pages are printed: the paper, the amount of ink, and one side or two."""
 
     paper: Paper
     low_ink: bool = False
@@ -107,6 +107,6 @@ class Printing:
 PAPERS: Mapping[str, Paper] = MappingProxyType(
     {paper.name: paper for paper in (Paper("a4", 210.0, 297.0), Paper("letter", 215.9, 279.4))}
 )
-"""Every size that pages are laid out for; the first is taken where nothing is said."""
+"""The sizes of paper; the first is the default."""
 
 DEFAULT = next(iter(PAPERS))

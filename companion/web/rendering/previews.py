@@ -1,4 +1,4 @@
-"""A preview of a move in the words of its game: what is certain, then each way the dice may fall."""
+"""Words the preview of a move: what is certain, then each possible outcome of the dice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from companion.web.rendering.texts import Words
 
 
 def preview_words(words: Words, preview: Preview) -> str:
-    """Return a preview, a line of text for each change and each way; nothing where it shows nothing."""
+    """Return a preview, a line of text for each change and each way; nothing if it shows nothing."""
     said = _said(words, preview.certain)
     if preview.assumed:
         said.append(words("preview.assumed"))

@@ -1,31 +1,31 @@
-"""Turns slices into HTML: the shell's templates, each game's own, and the words both use. It reads no request.
+"""Renders slices as HTML, with the templates and texts of the shell and of each game.
 
-A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
-``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; an aid's stand in
-``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, an aid in
-``templates/aids/<aid>/story/``. There a template finds:
+A game's folder has ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with ``{{
+region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own. The templates of a tool are in
+``templates/aids/<tool>/``. The charts of a game's story are in ``templates/story/``, those of a tool's story in
+``templates/aids/<tool>/story/``. These templates can use:
 
 - ``slice`` what the region may show, and nothing else of the game
-- ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
+- ``t(key, **facts)`` a text, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
 - ``url(endpoint, **values)``, ``clock(iso)`` a time of day that the browser puts in its own zone
 - ``at`` the page: ``table`` (its id), ``layout``, ``seats`` (held by this phone), ``language``
 - ``form(choice, seat="", words="", css="")`` a button that makes a choice's move; used with ``{% call %}``
-  what stands inside is what stands on the button. One that asks twice says first the text ``preview.<key>``
+  what is inside is shown on the button. One with a second tap first shows the text ``preview.<key>``
 - ``typed(move, label, value, most, seat="", css="")`` a field for a whole number, which becomes the last argument of
   a move written as a list; it is sent when it is left, or by its button where no script runs
-- ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
-  deck showed instead is a form of its choice with ``seat="chance"``
-- ``for_another(seat, what="", words="")`` a disclosure that names a seat; used with ``{% call %}``, what stands in it
-  acts for that seat and is confirmed by a second tap: all that a phone may do for a seat that it does not hold
-- ``symbol(id, css="")`` a drawing of `companion/art` that words beside it explain
-- ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
+- ``bring(words, css="")`` the button with which the app rolls or draws; the outcome of a real die or deck is
+  entered with the form of its choice and ``seat="chance"``
+- ``for_another(seat, what="", words="")`` a disclosure that names a seat; used with ``{% call %}``: forms in it act
+  for that seat and need a second tap. It contains everything that a phone may do for a seat that it does not hold
+- ``symbol(id, css="")`` a drawing of `companion/art`, explained by the words beside it
+- ``guided(game)`` whether a game's folder has a guide, and so a page of rules
 
-Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
-waits for after a tap, such as a map. An element with ``data-speak="name"`` is spoken to readers of the screen when it
-says something new: its ``data-says``, its label or its words. ``data-guide-at`` names it for a first turn's guide.
+Regions within an element with ``data-first`` are updated a frame before the others: those that people look at after a
+tap, such as a map. An element with ``data-speak="name"`` is read out by screen readers when it has changed: its
+``data-says``, its label or its words. ``data-guide-at`` names it for the guide of a first turn.
 
-``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
-finds ``slice``, ``t`` and ``words`` as above, and:
+``templates/print/<name>.html`` is a printable page: one ``<section class="leaf">`` for each page of paper. It can use
+``slice``, ``t`` and ``words`` as above, and:
 
 - ``paper`` its ``name``, ``width`` and ``height``, and ``paper.grid(width, height)`` for pieces to be cut apart
   (`companion.web.rendering.paper`); all lengths are millimetres
@@ -51,7 +51,7 @@ from typing import Any, TypeAlias
 import jinja2
 from markupsafe import Markup
 
-from companion.adapters.news import REQUEST_MARK, VERSION_MARK, Paint, Picture
+from companion.adapters.news import REQUEST_MARK, VERSION_MARK, RegionRenderer, RenderedPage
 from companion.games import registry
 from companion.games.kit import Arg, Json, Seat
 from companion.model.table import Table
@@ -67,9 +67,9 @@ from templo import contract
 SHELL = Path(__file__).parents[1]
 ART = SHELL.parent / "art"
 SHARED = 1024
-"""How many painted regions are remembered for others to whom they look alike: some 3 MB."""
+"""The most regions in the cache that audiences share: some 3 MB."""
 LOG_ENTRIES = 4096
-"""How many painted entries of logs are remembered: some 2 MB."""
+"""The most rendered log entries in the cache: some 2 MB."""
 DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
 
@@ -115,7 +115,7 @@ class Folders(jinja2.PrefixLoader):
 
 @cache
 def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
-    """Return the templates of the shell and of some games, which a process compiles once for all its painters."""
+    """Return the templates of the shell and of some games, which a process compiles once."""
     folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
     folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games}
     environment = FolderEnvironment(
@@ -135,7 +135,7 @@ def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
 class At:
     """The page that a region stands on.
 
-    It notices whether a template asks which seats its phone holds. What one did not ask for is alike on every phone.
+    It records whether a template reads which seats its phone holds; otherwise the region is the same on every phone.
     """
 
     def __init__(self, table: str, layout: str, seats: tuple[Seat, ...], language: str, stands_in: Seat = "") -> None:
@@ -150,8 +150,8 @@ class At:
         return self._seats
 
 
-class Painter:
-    """Paints pages, layouts and regions with the templates of the shell and of the games."""
+class Renderer:
+    """Renders pages, layouts and regions with the templates of the shell and of the games."""
 
     def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
         self.library = library
@@ -170,7 +170,7 @@ class Painter:
         return self._template(name).render({**base, **context})
 
     def words(self, language: str, table: Table | None = None) -> Words:
-        """Return the words of a page; for a table those of its game, with its people's names."""
+        """Return the words of a page; for a table those of its game, with the players' names."""
         if table is None:
             return self.library.words(language)
         people = {chair.seat: chair.name for chair in table.chairs if chair.name}
@@ -181,11 +181,11 @@ class Painter:
         words = self.words(language, table)
         return replace(words, layers=words.layers[::-1])
 
-    def of_table(self, table: Table, audience: Audience) -> Paint:
-        """Return what paints one region of a table for an audience, each once for all to whom it looks alike."""
+    def of_table(self, table: Table, audience: Audience) -> RegionRenderer:
+        """Return the renderer of a table's regions for an audience; audiences share what looks the same to them."""
         context = self._at_table(table, audience)
         at, words = context["at"], context["words"]
-        paint = self._paint(context, game_folder(table.charter.game), SHELL_REGIONS)
+        render = self._region_renderer(context, game_folder(table.charter.game), SHELL_REGIONS)
         whose = (table.id, audience.language, audience.layout, audience.stands_in, *words.people.items())
 
         def once(region: str, slice_: Mapping[str, Json]) -> str:
@@ -194,7 +194,7 @@ class Painter:
             if shared and shared[0] == slice_:
                 return shared[1]
             at.asked = False
-            html = paint(region, slice_)
+            html = render(region, slice_)
             if not at.asked:
                 if len(self._shared) >= SHARED:
                     self._shared.clear()
@@ -203,13 +203,13 @@ class Painter:
 
         return once
 
-    def of_story(self, table: Table, language: str) -> Paint:
-        """Return what paints what a game adds to the story of a table."""
+    def of_story(self, table: Table, language: str) -> RegionRenderer:
+        """Return the renderer of the regions that a game adds to a table's story."""
         context = self._context(self.words(language, table), At(table.id, "page", (), language))
-        return self._paint(context, story_folder(table.charter.game))
+        return self._region_renderer(context, story_folder(table.charter.game))
 
-    def of_temple(self, language: str) -> Paint:
-        """Return what paints one region of a temple's page."""
+    def of_temple(self, language: str) -> RegionRenderer:
+        """Return the renderer of the regions of a temple's page."""
         words = self.words(language)
         context = {
             **self._context(words, At("", "page", (), language)),
@@ -218,31 +218,43 @@ class Painter:
             "ms": lambda width: milliseconds(words, width),
             "width_plot": lambda slot: plot(slot, room=max(LEAST, len(slot["points"]))),
         }
-        return self._paint(context, "regions")
+        return self._region_renderer(context, "regions")
 
-    def _paint(self, context: Mapping[str, Any], folder: str, shell: frozenset[str] = frozenset()) -> Paint:
-        """Return what paints a region with the template of its name, out of a folder or, for the shell's, its own."""
+    def of_organiser(self, language: str) -> RegionRenderer:
+        """Return the renderer of the regions of the organiser's pages."""
+        context = {
+            **self._context(self.words(language), At("", "page", (), language)),
+            "words_of": lambda game: self.library.words(language, game),
+        }
+        return self._region_renderer(context, "regions")
 
-        def paint(region: str, slice_: Mapping[str, Json]) -> str:
+    def _region_renderer(
+        self, context: Mapping[str, Any], folder: str, shell: frozenset[str] = frozenset()
+    ) -> RegionRenderer:
+        """Return the renderer of a folder's templates, and of the shell's own regions."""
+
+        def render(region: str, slice_: Mapping[str, Json]) -> str:
             name = f"{'regions' if region in shell else folder}/{region}.html"
             return self._template(name).render(context, slice=slice_)
 
-        return paint
+        return render
 
     def layout(
         self,
         table: Table,
         audience: Audience,
-        picture: Picture,
+        rendered: RenderedPage,
         request_id: Callable[[], str],
         invitation: Mapping[str, Json],
     ) -> Markup:
-        """Return all regions of a table in their places: the lobby's, or where the game wants them."""
+        """Return all regions of a table in the layout of the lobby or of its game."""
         context = self._at_table(table, audience)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
-        region = placer(context["words"], picture, request_id)
-        above = [name for name in ("message", "call", "draft", "yours", "ending", "guide") if name in picture.regions]
+        region = placer(context["words"], rendered, request_id)
+        above = [
+            name for name in ("message", "call", "draft", "yours", "ending", "guide") if name in rendered.regions
+        ]
         inside = Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
@@ -255,11 +267,11 @@ class Painter:
         )
         if not lobby:
             inside = Markup('<div class="game" id="game">{}</div>').format(inside)
-        below = [name for name in ("phases", "absent") if name in picture.regions]
+        below = [name for name in ("phases", "absent") if name in rendered.regions]
         return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
     def sheet(self, game: str, name: str, language: str, printing: Printing, slice_: Mapping[str, Json]) -> Markup:
-        """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
+        """Return the sheets of a printable page of a game or a tool."""
         words = self.library.words(language, game)
         art = self._pale_art if printing.low_ink else self.art
         colours = dict(art.colours)
@@ -285,12 +297,12 @@ class Painter:
         return Markup(html)  # noqa: S704  # templates that escape
 
     def forms(self, table: Table, audience: Audience) -> Forms:
-        """Return what writes the forms of an audience's choices."""
+        """Return the writer of forms for an audience's choices."""
         forms: Forms = self._at_table(table, audience)["form"]
         return forms
 
     def guided(self, game: str) -> bool:
-        """Return whether a game, or the game of an aid, brings a guide."""
+        """Return whether a game, or the game of a tool, has a guide."""
         return guide_file(self._games[registry.parts(game)[0]], LANGUAGES[0]).is_file()
 
     def _template(self, name: str) -> jinja2.Template:
@@ -306,16 +318,16 @@ class Painter:
         }
 
     def _log_entry(self, words: Words, whose: tuple[object, ...], entry: Mapping[str, Any]) -> Markup:
-        """Return an entry of a table's log, painted once for all pages that read the same words."""
+        """Return an entry of a table's log, rendered once for all pages in the same words."""
         lines = tuple([(line["code"], line["mark"], *line["facts"].items()) for line in entry["lines"]])
         key = (whose, entry["n"], entry["at"], entry["hand"], lines)
-        if (painted := self._log_entries.get(key)) is None:
+        if (entry_html := self._log_entries.get(key)) is None:
             if len(self._log_entries) >= LOG_ENTRIES:
                 self._log_entries.clear()
             context = {"t": words, "clock": lambda iso: clock(words, iso)}
             html = self._template("log_entry.html").render(context, entry=entry)
-            painted = self._log_entries[key] = Markup(html)  # noqa: S704  # a template that escapes
-        return painted
+            entry_html = self._log_entries[key] = Markup(html)  # noqa: S704  # a template that escapes
+        return entry_html
 
     def _context(self, words: Words, at: At) -> dict[str, Any]:
         return {
@@ -338,23 +350,23 @@ class Painter:
 
 
 def guide_file(folder: Path, language: str) -> Path:
-    """Return where a game's folder keeps its guide."""
+    """Return the path of a game's guide."""
     return folder / f"guide.{language}.md"
 
 
-def filled(html: str, version: int, request_id: Callable[[], str]) -> str:
-    """Return painted HTML with the version it was made against and a fresh id in each form that posts."""
+def fill_placeholders(html: str, version: int, request_id: Callable[[], str]) -> str:
+    """Return HTML with the table's version and a fresh request id in each form that posts."""
     html = html.replace(VERSION_MARK, str(version))
     while REQUEST_MARK in html:
         html = html.replace(REQUEST_MARK, request_id(), 1)
     return html
 
 
-def placer(words: Words, picture: Picture, request_id: Callable[[], str]) -> Callable[..., Markup]:
-    """Return what puts a named region into a page, ready for a browser without script."""
+def placer(words: Words, rendered: RenderedPage, request_id: Callable[[], str]) -> Callable[..., Markup]:
+    """Return a function that puts a named region into a page, usable without script."""
 
     def region(name: str, css: str = "") -> Markup:
-        html = filled(picture.regions[name].html, picture.version, request_id)
+        html = fill_placeholders(rendered.regions[name].html, rendered.version, request_id)
         label = f"region.{name}"
         return Markup('<section class="region region-{}{}" id="region-{}" data-region="{}"{}>{}</section>').format(
             name,
@@ -362,14 +374,14 @@ def placer(words: Words, picture: Picture, request_id: Callable[[], str]) -> Cal
             name,
             name,
             Markup(' aria-label="{}"').format(words(label)) if words.has(label) else "",
-            Markup(html),  # noqa: S704  # painted by a template that escapes
+            Markup(html),  # noqa: S704  # from a template that escapes
         )
 
     return region
 
 
 class Forms:
-    """Writes the form that makes a choice's move, or that asks for a level deeper."""
+    """Writes the form that makes a choice's move, or that opens the next level."""
 
     def __init__(self, macros: jinja2.Template, words: Words, at: At, url: Url) -> None:
         self._macros: Any = macros.module
@@ -386,7 +398,7 @@ class Forms:
         picked: Sequence[Arg] = (),
         caller: Callable[[], Markup] | None = None,
     ) -> Markup:
-        """Return the form for a choice: `seat` makes it, its first seat where none is named."""
+        """Return the form for a choice, made by `seat`, or by the phone's first seat."""
         by = seat or self._first
         inside: str = caller() if caller else words or self._words(f"choice.{choice['key']}", **choice["facts"])
         if choice["move"] is None:
@@ -399,7 +411,7 @@ class Forms:
         return Markup(form)  # noqa: S704  # escaped there
 
     def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:
-        """Return the field that makes a move with a number that a person types, `value` being the one that stands."""
+        """Return the field that makes a move with a typed number; `value` is the present one."""
         action, fields = self._move(seat or self._first, move)
         form = self._macros.typed(action, fields, label, value, most, css, self._words("typed.go"))
         return Markup(form)  # noqa: S704  # escaped there
@@ -420,7 +432,7 @@ class Forms:
         return self._url("play", table_id=self._at.table), fields
 
     def bring(self, words: str = "", css: str = "", caller: Callable[[], Markup] | None = None) -> Markup:
-        """Return the form by which the app rolls or draws what chance has to bring."""
+        """Return the form with which the app rolls or draws."""
         inside: str = caller() if caller else words
         action = self._url("chance", table_id=self._at.table)
         fields = {"version": VERSION_MARK, "request": REQUEST_MARK}
@@ -430,9 +442,9 @@ class Forms:
     def for_another(
         self, seat: Seat, what: str = "", words: str = "", caller: Callable[[], Markup] = Markup
     ) -> Markup:
-        """Return the disclosure for what this phone may do for a seat that it does not hold.
+        """Return the disclosure for what this phone may do for another seat.
 
-        `what` distinguishes several for the same seat, so that it opens for nothing else when its region changes.
+        `what` distinguishes several for the same seat, so that each stays open or closed when its region changes.
         """
         words = words or self._words("for_another.open", seat=seat)
         html = self._macros.for_another(f"for-{seat}{'-' if what else ''}{what}", words, caller())
@@ -440,20 +452,20 @@ class Forms:
 
 
 def game_folder(game: str) -> str:
-    """Return where the templates of a game's pages lie, or those of an aid."""
-    name, aid = registry.parts(game)
-    return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
+    """Return the folder of the templates of a game's or a tool's pages."""
+    name, tool = registry.parts(game)
+    return f"game-{name}/aids/{tool}" if tool else f"game-{name}/play"
 
 
 def story_folder(game: str) -> str:
-    """Return where the templates lie that a game, or an aid, adds to a story."""
-    name, aid = registry.parts(game)
-    return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
+    """Return the folder of the templates that a game or a tool adds to a story."""
+    name, tool = registry.parts(game)
+    return f"game-{name}/aids/{tool}/story" if tool else f"game-{name}/story"
 
 
 @lru_cache(maxsize=1024)
 def symbol(name: str, css: str = "") -> Markup:
-    """Return a drawing of the page's symbols, hidden from readers of the screen: words beside it say what it is."""
+    """Return one of the page's symbols, hidden from screen readers."""
     of_class = Markup(' class="{}"').format(css) if css else ""
     html = '<svg{} aria-hidden="true" focusable="false"><use href="#{}"/></svg>'
     return Markup(html).format(of_class, name)  # noqa: S704  # its values are escaped
@@ -465,7 +477,7 @@ def spelled(code: str) -> str:
 
 
 def clock(words: Words, iso: str) -> Markup:
-    """Return a moment as a time of day; the browser puts it into its own zone."""
+    """Return a time of day, which the browser converts to its own time zone."""
     return _clock(iso, words.time(datetime.fromisoformat(iso)))
 
 
@@ -475,12 +487,12 @@ def _clock(iso: str, time: str) -> Markup:
 
 
 def health_words(words: Words, code: str, god: str = "") -> str:
-    """Return a health code in plain words: what is wrong with which slot, and what to do."""
+    """Return a health code in words: what is wrong with which slot, and what to do."""
     return words(f"health.{code}", god=god) if god else words(f"health.{code}")
 
 
 def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
-    """Return what was found of a beam (``seen``), or what to do about it (``todo``).
+    """Return the words of a finding: what was found (``seen``), or what to do (``todo``).
 
     Code and facts come from another program: one without a text, or without a fact for it, gets a general text.
     """
@@ -495,20 +507,20 @@ def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
 
 
 def notice_words(words: Words, part: str, code: str) -> str:
-    """Return what happened to a temple's ledger (``seen``), or what that means (``means``)."""
+    """Return the words of a notice: what happened (``seen``), or what that means (``means``)."""
     key = f"notice.{code}.{part}"
     return words(key) if words.has(key) else words(f"notice.other.{part}", code=code)
 
 
 def moment(words: Words, at: datetime) -> Markup:
-    """Return a moment that may be of another day: its day and its time, or a dash where a clock knew no time."""
+    """Return a day and a time, or a dash if the clock had no time."""
     if at.year < 2000:
         return Markup("–")
     return Markup("{}, {}").format(words.date(at), clock(words, contract.format_utc(at)))
 
 
 def temple_news(words: Words, temple: Temple) -> list[str]:
-    """Return what waits on a temple's page for a person, in a line each."""
+    """Return one line for each thing on a temple's page that needs a person."""
     news = [notice_words(words, "seen", notice.code) for notice in temple.notices]
     if temple.undecided:
         news.append(words("old.news", n=temple.undecided.through))
@@ -523,6 +535,6 @@ def milliseconds(words: Words, width: float) -> str:
 
 
 def temple_words(words: Words, temple: Temple) -> str:
-    """Return how a temple is in plain words."""
+    """Return a temple's health in words."""
     now = temple.health()
     return health_words(words, now.code, now.god)

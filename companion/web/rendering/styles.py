@@ -1,9 +1,9 @@
 """Joins style sheets for delivery: one file for all pages, one for each page that has its own, one for each game.
 
 A folder is a layer: what is in ``static/styles/components/`` is in ``@layer components``. The order of the layers
-is declared once, in ``static/styles/layers.css``; the order of the files within one means nothing. What a page has
-of its own, ``static/pages/<page>/``, is in ``components`` too. What a game brings, ``static/*.css`` of its folder,
-is in ``games``: a game's rule wins over the site's whatever their selectors are.
+is declared once, in ``static/styles/layers.css``; the order of the files within one does not matter. What a page has
+of its own, ``static/pages/<page>/``, is in ``components`` too. The style sheets of a game's folder, ``static/*.css``,
+are in ``games``: a game's rule overrides the site's whatever their selectors are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GAMES_LAYER = "games"
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A joined style sheet, with the tag by which a browser knows whether it has this one already."""
+    """A joined style sheet, with its ETag."""
 
     css: str
     tag: str

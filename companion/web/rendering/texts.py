@@ -1,16 +1,16 @@
-"""The words that people read, in their language; it knows texts and how to fill them in, never what a page shows.
+"""The texts that people read, in each language, and how facts are filled into them.
 
-A folder of texts holds a TOML file a language, ``en.toml``, and further ones for its parts, ``en.board.toml``. Tables
-nest into dotted keys: ``[log]`` ``gave = "..."`` is ``log.gave``. A text may hold facts:
+A folder of texts has a TOML file for each language, ``en.toml``, and perhaps further ones for its parts,
+``en.board.toml``. Tables nest into dotted keys: ``[log]`` ``gave = "..."`` is ``log.gave``. A text may contain facts:
 
-- ``{name}`` as it is; a whole number as the language writes it
+- ``{name}`` as it is; a whole number in the language's format
 - ``{delta:+}`` a change, always with its sign
-- ``{god:god}`` the words under ``god.<value>``, so that facts are codes and never words
-- ``{seat:who}`` the name of the player who sits there, else the words under ``seat.<value>``
+- ``{god:god}`` the text ``god.<value>``, so that facts are codes and never words
+- ``{seat:who}`` the name of the player who sits there, else the text ``seat.<value>``
 - ``{says:text}`` the text whose key the fact is, filled in with the same facts
 
-A text that counts is a table of the language's plural categories (``one``, ``other``), chosen by the fact ``n``.
-A game's texts are asked first, then the shell's.
+A text with a plural is a table of the language's plural categories (``one``, ``other``), chosen by the fact ``n``.
+A game's texts have precedence over the shell's.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ISOLATE, _POP = "\u2068", "\u2069"
 
 
 class MissingText(LookupError):
-    """A text, or a fact that a text needs, is not there; the message names the language and the key."""
+    """A text, or a fact that a text needs, is missing; the message names the language and the key."""
 
 
 class TextError(ValueError):
@@ -47,7 +47,7 @@ class TextError(ValueError):
 
 @cache
 def load(folder: Path) -> Mapping[str, Mapping[str, Text]]:
-    """Return the texts of a folder by language and dotted key, read once a process; raises `TextError`."""
+    """Return the texts of a folder by language and dotted key, cached for the process; raises `TextError`."""
     texts: dict[str, Mapping[str, Text]] = {}
     for language in LANGUAGES:
         found: dict[str, Text] = {}
@@ -80,7 +80,7 @@ def _flat(tree: Mapping[str, Any], stem: str = "") -> dict[str, Text]:
 
 @lru_cache(maxsize=4096)
 def _cut(text: str) -> tuple[tuple[str, str | None, str | None], ...]:
-    """Return a text cut at its facts: what stands before each, its name, its kind."""
+    """Return a text split at its facts: the text before each, its name, its format."""
     return tuple((literal, name, kind) for literal, name, kind, _ in string.Formatter().parse(text))
 
 
@@ -125,7 +125,7 @@ class Words:
         return any(key in layer for layer in self.layers)
 
     def number(self, value: int | float) -> str:
-        """Return a number as the language writes it."""
+        """Return a number in the language's format."""
         return _number(value, self.language)
 
     def share(self, chance: float) -> str:
@@ -145,7 +145,7 @@ class Words:
         return format_date(at.astimezone(), "medium", locale=self.language)
 
     def weekday(self, day: _Day) -> str:
-        """Return a day with its weekday and its year, as the language writes it."""
+        """Return a day with its weekday and year, in the language's format."""
         return format_date(day, "full", locale=self.language)
 
     def date(self, at: datetime) -> str:
@@ -186,7 +186,7 @@ class Words:
 
 
 def isolated(name: str) -> str:
-    """Return what a person typed so that letters read from the right do not turn the sentence round."""
+    """Return typed text in bidirectional isolation, so that right-to-left letters do not reorder the sentence."""
     if any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in name):
         return f"{_ISOLATE}{name}{_POP}"
     return name
@@ -199,26 +199,28 @@ class Library:
         """Read them; raises `TextError`. `games` gives each game's folder of texts."""
         self._shell = load(shell)
         self._games = {name: load(folder) for name, folder in games.items()}
-        self._aids: dict[tuple[str, str, str], Mapping[str, Text]] = {}
+        self._tools: dict[tuple[str, str, str], Mapping[str, Text]] = {}
 
     def words(self, language: str, game: str = "", people: Mapping[str, str] | None = None) -> Words:
-        """Return the words of a language, with those of a game where one is named.
+        """Return the words of a language, with those of a game if one is named.
 
-        An aid's, ``"<game>.<aid>"``, stand in its game's file under ``aid.<aid>`` and come before all others.
+        Those of a tool, ``"<game>.<tool>"``, are in its game's file under ``aid.<tool>`` and have precedence.
         """
-        name, _, aid = game.partition(".")
+        name, _, tool = game.partition(".")
         layers: list[Mapping[str, Text]] = [self._games[name][language]] if game else []
-        if aid:
-            layers.insert(0, self._aid(name, aid, language))
+        if tool:
+            layers.insert(0, self._tool(name, tool, language))
         return Words(language, (*layers, self._shell[language]), people or {})
 
-    def _aid(self, game: str, aid: str, language: str) -> Mapping[str, Text]:
-        stem = f"aid.{aid}."
-        key = (game, aid, language)
-        if key not in self._aids:
+    def _tool(self, game: str, tool: str, language: str) -> Mapping[str, Text]:
+        stem = f"aid.{tool}."
+        key = (game, tool, language)
+        if key not in self._tools:
             texts = self._games[game][language]
-            self._aids[key] = {name.removeprefix(stem): text for name, text in texts.items() if name.startswith(stem)}
-        return self._aids[key]
+            self._tools[key] = {
+                name.removeprefix(stem): text for name, text in texts.items() if name.startswith(stem)
+            }
+        return self._tools[key]
 
 
 def line_words(words: Words, code: str, facts: Mapping[str, Any]) -> str:

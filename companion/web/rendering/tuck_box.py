@@ -1,4 +1,4 @@
-"""Tuck boxes for decks of cards: the net that is cut, folded and glued. In millimetres; it draws nothing."""
+"""The net of a tuck box for a deck of cards, to be cut, folded and glued, in millimetres."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ SHALLOWEST = 8.0
 """A box that is shallower cannot be glued."""
 GLUE = 11.0
 TONGUE = 15.0
-"""How wide the flap is that is glued, and how deep the tongue of the lid goes in."""
+"""The width of the glued flap, and of the lid's tongue."""
 BLEED = 0.6
-"""How far colour runs past the cut: the line outside it is never on the box."""
+"""How far colour runs past the cut, so that the line outside it is never on the box."""
 LINE = 0.25
-"""How thick the line is that shows where to cut."""
+"""The thickness of the cutting line."""
 GAP = 2.0
 """What is cut away between two flaps, so that the lines beside it can both be seen."""
 FOOT = 11.0
-"""What a page leaves free below a box, for its ruler."""
+"""The room below a box, for the ruler."""
 
 
 class Rectangle(NamedTuple):
@@ -115,7 +115,7 @@ class TuckBox:
 
     @property
     def glued(self) -> tuple[Rectangle, ...]:
-        """What stays bare, as glue holds on paper better than on ink: the flap, and the bottom's inner half."""
+        """What stays unprinted, because glue holds better on paper: the flap, and the bottom's inner half."""
         inner = Rectangle(self.front.left + 2, self.front.bottom + 2, self.width - 4, self.depth - 4)
         flap = Rectangle(1.5, self.back.top + 5, self.glue - 3, self.height - 10)
         return flap, inner
@@ -181,7 +181,7 @@ class PlacedBox:
 
 
 def tuck_box(cards: int, width: float, height: float, stock: float) -> TuckBox:
-    """Return the box for some cards of one size, `stock` being how thick a card is; raises `ValueError`.
+    """Return the box for a number of cards of one size; `stock` is a card's thickness. Raises `ValueError`.
 
     >>> tuck_box(40, 63, 88, 0.3)
     TuckBox(cards=40, width=64.3, height=89.3, depth=13.3)
@@ -193,7 +193,7 @@ def tuck_box(cards: int, width: float, height: float, stock: float) -> TuckBox:
 
 
 def tuck_boxes(cards: int, width: float, height: float, stock: float, paper: Paper) -> Iterator[PlacedBox]:
-    """Yield the fewest boxes that hold a deck, each on a page of its own; raises `ValueError` where no box fits."""
+    """Yield the fewest boxes that hold a deck, each on a page of its own; raises `ValueError` if no box fits."""
     for number in count(1):
         shares = [cards // number + (each < cards % number) for each in range(number)]
         placed = [
@@ -207,7 +207,7 @@ def tuck_boxes(cards: int, width: float, height: float, stock: float, paper: Pap
 
 
 def _placed(box: TuckBox, number: int, of: int, paper: Paper) -> PlacedBox | None:
-    """Return where a box lies in the middle of a page, upright if it can; none where it does not fit."""
+    """Return where a box lies in the middle of a page, upright if it can; None if it does not fit."""
     edge = MARGIN + BLEED + LINE
     for turned, (wide, high) in ((False, (box.across, box.down)), (True, (box.down, box.across))):
         left, top = (paper.width - wide) / 2, (paper.height - FOOT - high) / 2

@@ -1,4 +1,4 @@
-"""Where the marks of a plot of widths stand: pure geometry, in the units of its drawing. It knows no words."""
+"""The geometry of a plot of token widths, in the units of its drawing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEFT, RIGHT, TOP, BOTTOM = 40, 8, 14, 8
 """Room beside the plot itself, on the left for its numbers."""
 
 LEAST = 16
-"""Tokens for which there is room at least: the first few do not stand a hand's breadth apart."""
+"""The least number of tokens that the plot has room for."""
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 _MOST_LINES = 4
@@ -19,7 +19,7 @@ _MOST_LINES = 4
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One token: where its mark stands, and whether it is `stuck` (beyond the plot) or `outside` the band."""
+    """One token: the position of its mark, and whether it is `stuck` (beyond the plot) or `outside` the band."""
 
     x: float
     y: float
@@ -29,7 +29,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the scale: its height, and the milliseconds that it stands for."""
+    """One line of the scale: its height, and its milliseconds."""
 
     y: float
     ms: int

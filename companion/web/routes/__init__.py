@@ -1,1 +1,1 @@
-"""The pages and posts, by what they are about."""
+"""The routes, one module for each subject."""

@@ -1,7 +1,7 @@
-"""The HTTP interface as an OpenAPI 3.1 description, drawn from the routes themselves. It decides about no request.
+"""Describes the HTTP interface as an OpenAPI 3.1 document, generated from the routes.
 
-What a route takes and gives is declared in `api_description.toml`; a route that is missing there is described by what
-every route has.
+Parameters and responses are declared in `api_description.toml`; a route that is missing there gets only what all
+routes share.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def facts() -> Mapping[str, Any]:
 
 
 def known(endpoint: str) -> Mapping[str, Any] | None:
-    """Return what is written down about an endpoint, or nothing where it is missing."""
+    """Return what is written down about an endpoint, or nothing if it is missing."""
     part, _, name = endpoint.rpartition(".")
     found: Mapping[str, Any] | None = facts().get(part or name, {}).get(name)
     return found

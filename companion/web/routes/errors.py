@@ -1,4 +1,4 @@
-"""Every failure in the reader's language, as a page or as JSON for our own script. It reveals no internals."""
+"""Shows every error in the reader's language, as a page or as JSON for our own script, without internal details."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ _STATUS = {
     "unknown_playtest": 404,
     "playtest_missing": 503,
     "wrong_code": 403,
+    "wrong_pairing_code": 403,
+    "used_pairing_code": 403,
+    "expired_pairing_code": 403,
     "not_seated": 403,
     "temple_held": 403,
     "not_your_seat": 403,
@@ -31,7 +34,7 @@ _WORDS = {404: "not_found", 405: "not_found", 413: "too_large"}
 
 
 def _table() -> Table | None:
-    """Return the table that a request is about, or none, also where the store cannot be read."""
+    """Return the table that a request is about, or None, also where the store cannot be read."""
     try:
         return site().services.tables.find((request.view_args or {}).get("table_id"))
     except ServiceError:

@@ -1,4 +1,4 @@
-"""The page of past evenings: who played, who won, for how long, and the records of games, people and temples."""
+"""The page of past evenings: who played, who won, how long it took, and records by game, person and temple."""
 
 from __future__ import annotations
 

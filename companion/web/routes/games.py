@@ -1,4 +1,4 @@
-"""A game's own page: what it is and how to play it. It opens an aid's table for one phone and knows no rule."""
+"""A game's own page: what it is and how to play it. It also opens a tool's table for one phone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from companion.model.lobby import LONGEST_NAME
 from companion.model.table import ServiceError
 from companion.web.rendering.texts import Words
 from companion.web.routes.uploads import SHOWN, brought
-from companion.web.site import keep_token, language, see, site
+from companion.web.site import keep_token, language, redirect_to, site
 
 blueprint = Blueprint("games", __name__, url_prefix="/games")
 
@@ -23,17 +23,17 @@ def games() -> Response:
 
 @blueprint.get("/<game>")
 def game(game: str) -> Response:
-    """Show what a game is, and lead to a table, its aids, its pages for the printer and its rules."""
+    """Show a game, with links to a new table, its tools, its printable pages and its rules."""
     here = site()
     found = here.game(game)
     return here.page("game.html", game=found, gt=_words(found.name), balance=balance.of(found))
 
 
 @blueprint.post("/<game>/aids/<aid>")
-def open_aid(game: str, aid: str) -> Response:
-    """Open an aid for the phone that asks: a table of one seat, taken and begun.
+def open_tool(game: str, aid: str) -> Response:
+    """Open a tool for this phone: a table of one seat, taken and begun.
 
-    The form may bring a file for an option of the aid, or name a table whose text it is to begin with.
+    The form may contain a file for an option of the tool, or name a table whose text it begins with.
     """
     here = site()
     found: Game[object] | None = here.game(game).tools.get(aid)
@@ -47,8 +47,8 @@ def open_aid(game: str, aid: str) -> Response:
     table = here.services.tables.open(found.name, title, 1, next(iter(found.presets)), texts.texts)
     token = here.services.seats.share(table.id, table.code, {})
     here.services.seats.begin(table.id, token)
-    return keep_token(see(here.url("table", table_id=table.id)), table.id, token)
+    return keep_token(redirect_to(here.url("table", table_id=table.id)), table.id, token)
 
 
 def _words(game: str) -> Words:
-    return site().painter.library.words(language(), game)
+    return site().renderer.library.words(language(), game)

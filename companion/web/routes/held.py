@@ -1,6 +1,6 @@
-"""The pages on which people decide about tokens that are held apart, and the answers about old ones.
+"""The pages on which people decide about tokens that are held apart, and about a new temple's old tokens.
 
-It lists, asks and posts; a token that counts is entered at its table as any that waits for somebody's word.
+A token that is counted is entered at its table like any unclaimed token.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ from companion.web.site import (
     CONFLICT,
     FORBIDDEN,
     new_request,
+    redirect_to,
     request_id,
     seat_to_act,
     seat_token,
-    see,
     site,
 )
 
 blueprint = Blueprint("held", __name__)
 
 AT_ONCE = 60
-"""Tokens that are listed on one page: more than anybody decides at once, and less than a post may hold."""
+"""The most tokens on one page: more than anybody decides at once, and few enough for a post."""
 
 DECIDED = 20
 """Past decisions that are listed."""
 
 NONE = "none"
-"""What is posted instead of a seat where tokens are dismissed."""
+"""What is posted instead of a seat to dismiss tokens."""
 
 
 @blueprint.get("/temples/<name>/held")
 def temple_held(name: str) -> Response:
-    """Show which of a temple's tokens are held apart, and what was decided about others."""
+    """Show a temple's tokens that are held apart, and the decisions about others."""
     return _page(site().services.temples.get(name), None)
 
 
 @blueprint.get("/t/<table_id>/held")
 def table_held(table_id: str) -> Response:
-    """Ask a table which of its temple's tokens that are held apart count there."""
+    """Show a table which of its temple's tokens are held apart, to decide about them."""
     table = site().services.tables.get(table_id)
     return _page(_temple(table), table)
 
 
 @blueprint.post("/t/<table_id>/held")
 def decide_held(table_id: str) -> Response:
-    """Count the marked tokens for one seat, or dismiss them: all of them, or none. Only who sits there may."""
+    """Count the marked tokens for one seat, or dismiss them: all of them, or none. Only for players of the table."""
     here, form = site(), request.form
     table = here.services.tables.get(table_id)
     _temple(table)
@@ -70,12 +70,12 @@ def decide_held(table_id: str) -> Response:
         if error.code in ("not_seated", "not_your_seat", "store_failing"):
             raise
         return here.error_page(here.refusal(error, table), here.url("table_held", table_id=table_id))
-    return see(here.url("table_held", table_id=table_id))
+    return redirect_to(here.url("table_held", table_id=table_id))
 
 
 @blueprint.post("/temples/<name>/old")
 def choose_old(name: str) -> Response:
-    """Say what becomes of the old tokens of a temple that no game runs on: anybody on this network may."""
+    """Decide about the old tokens of a temple without a running game: anybody on this network may."""
     if game_runs(site().services.temples.get(name)):
         return refused(name, ServiceError("game_runs"), FORBIDDEN)
     return _chosen(name, None)
@@ -83,9 +83,9 @@ def choose_old(name: str) -> Response:
 
 @blueprint.post("/t/<table_id>/temple/old")
 def choose_old_at_table(table_id: str) -> Response:
-    """Say what becomes of the old tokens of the temple that serves a table: only who is at that table may.
+    """Decide about the old tokens of a table's temple: only people at that table may.
 
-    They count there only if somebody who sits there says so; for the rest its code suffices.
+    Counting them there needs a seat; for the other choices the table's code is enough.
     """
     table = site().services.tables.get(table_id)
     temple = _temple(table)
@@ -111,7 +111,7 @@ def _chosen(name: str, table: Table | None) -> Response:
 
 
 def _who(table: Table | None) -> str:
-    """Return what the player who posts is called, or nothing where no seat posts."""
+    """Return the name of the player who posts, or an empty string."""
     seats = site().held(table) if table is not None else ()
     return (table.chair(seats[0]).name or seats[0]) if table is not None and seats else ""
 

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: the temples' health and what was counted, without players, titles or codes."""
+"""Metrics for Prometheus: the temples' health and their counts, without players, titles or codes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def metrics() -> Response:
 
 
 def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
-    """Return what there is to measure at the tables and temples, at its hub and of this process."""
+    """Return the metrics of tables, temples, streams and this process."""
     temples = services.temples.all()
     return [
         Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(services)),
@@ -76,6 +76,16 @@ def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
             "gauge",
             "Whether a temple is connected and last reported that it works.",
             tuple(({"temple": each.name}, int(each.alive and each.reachable)) for each in temples),
+        ),
+        Metric(
+            "templo_temple_trouble",
+            "gauge",
+            "1 for what keeps a connected temple from recording tokens.",
+            tuple(
+                ({"temple": each.name, "code": each.status.trouble}, 1)
+                for each in temples
+                if each.alive and each.reachable and each.status and each.status.trouble
+            ),
         ),
         Metric(
             "templo_temple_stored",

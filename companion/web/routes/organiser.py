@@ -1,9 +1,10 @@
-"""The organiser's pages, behind a code of their own: all that runs, a message to all, and the rounds of an event."""
+"""The organiser's pages, behind their own code: what is running, a message to all tables, the rounds of an event."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -11,33 +12,31 @@ import segno
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 
+from companion.adapters.news import EVERYTHING, Region, RenderedPage
+from companion.model.pairing import VALID
 from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MINUTES
-from companion.web.site import BAD_FORM, FORBIDDEN, ORGANISER, prove, see, site, whole_number
+from companion.service.rounds import EventPage
+from companion.web.rendering.renderer import placer
+from companion.web.routes.streams import stream_of
+from companion.web.site import (
+    BAD_FORM,
+    FORBIDDEN,
+    ORGANISER,
+    Site,
+    language,
+    new_request,
+    prove,
+    redirect_to,
+    site,
+    whole_number,
+)
+from companion.web.view_models.organiser import event, open_tables, overview
 
 blueprint = Blueprint("organiser", __name__, url_prefix="/organiser")
 
 View = TypeVar("View", bound=Callable[..., Response])
-
-
-@blueprint.get("")
-def organiser() -> Response:
-    """Show all tables, temples, companions and brokers, or ask for the code."""
-    return _page() if site().is_organiser() else _asked()
-
-
-@blueprint.post("/code")
-def organiser_code() -> Response:
-    """Let a browser prove from now on that the organiser's code was typed in it."""
-    try:
-        proof = site().organiser_proof(request.form.get("code", ""))
-    except ServiceError as error:
-        return _asked(FORBIDDEN, site().refusal(error))
-    path = site().url("organiser")
-    response = see(path)
-    prove(response, ORGANISER, proof, path)
-    return response
 
 
 def _proved(view: View) -> View:
@@ -52,24 +51,51 @@ def _proved(view: View) -> View:
     return checked  # type: ignore[return-value] # it takes and gives what the view does
 
 
+@blueprint.get("")
+def organiser() -> Response:
+    """Show all tables, temples, companions and brokers, or the form for the code."""
+    return _page() if site().is_organiser() else _asked()
+
+
+@blueprint.get("/stream")
+@_proved
+def organiser_stream() -> Response:
+    """Send what changes at all tables and temples."""
+    here, spoken = site(), language()
+    return stream_of([EVERYTHING], lambda: _overview(here, spoken))
+
+
+@blueprint.post("/code")
+def organiser_code() -> Response:
+    """Check the organiser's code, and let the browser remember it."""
+    try:
+        proof = site().organiser_proof(request.form.get("code", ""))
+    except ServiceError as error:
+        return _asked(FORBIDDEN, site().refusal(error))
+    path = site().url("organiser")
+    response = redirect_to(path)
+    prove(response, ORGANISER, proof, path)
+    return response
+
+
 @blueprint.post("/message")
 @_proved
 def send_message() -> Response:
-    """Show a message on every table's pages, for so many minutes."""
+    """Show a message on every table's pages, for a number of minutes."""
     form = request.form
     try:
         site().services.messages.send(form.get("text", ""), whole_number(form.get("minutes", ""), max(MINUTES)) or 0)
     except ServiceError as error:
         return _page(BAD_FORM, site().refusal(error), form.get("text", ""))
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/message/end")
 @_proved
 def end_message() -> Response:
-    """Take the message back."""
+    """Withdraw the message."""
     site().services.messages.take_back()
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/tables/<table_id>/close")
@@ -77,7 +103,7 @@ def end_message() -> Response:
 def close_for_players(table_id: str) -> Response:
     """End a table's game without a result."""
     site().services.tables.close_for_players(table_id)
-    return see(site().url("organiser"))
+    return redirect_to(site().url("organiser"))
 
 
 @blueprint.post("/temples/<name>/table")
@@ -88,7 +114,7 @@ def move_temple(name: str) -> Response:
     temple = here.services.temples.get(name)
     chosen = request.form.get("table", "")
     if chosen == temple.table_id:
-        return see(here.url("organiser"))
+        return redirect_to(here.url("organiser"))
     if chosen and chosen not in [table.id for table in _tables_for_temples()]:
         return _page(BAD_FORM, here.words()("refusal.unknown_table"))
     serving = here.services.temples.serving
@@ -96,14 +122,22 @@ def move_temple(name: str) -> Response:
         serving.serve(chosen, name)
     elif here.services.tables.find(temple.table_id):
         serving.serve(temple.table_id or "", None)
-    return see(here.url("organiser"))
+    return redirect_to(here.url("organiser"))
 
 
 @blueprint.get("/rounds")
 @_proved
 def rounds() -> Response:
-    """Show the event that is under way, its tables and how everybody stands, or the form that begins one."""
+    """Show the current event, its tables and standings, or the form that begins one."""
     return _rounds()
+
+
+@blueprint.get("/rounds/stream")
+@_proved
+def rounds_stream() -> Response:
+    """Send what changes about the event."""
+    here, spoken = site(), language()
+    return stream_of(["tables"], lambda: _event(here, spoken))
 
 
 @blueprint.post("/rounds")
@@ -130,7 +164,7 @@ def start_event() -> Response:
 @blueprint.post("/rounds/next")
 @_proved
 def next_round() -> Response:
-    """Pair who plays on, and open the tables of the next round."""
+    """Pair the remaining players, and open the tables of the next round."""
     form = request.form
     number = whole_number(form.get("number", ""), 9999) or 0
     rounds = site().services.rounds
@@ -146,14 +180,37 @@ def end_event() -> Response:
     return _rounds_after(site().services.rounds.end)
 
 
+@blueprint.get("/pairing")
+@_proved
+def pairing() -> Response:
+    """Show the temples that may be paired, with the form that makes a code for each."""
+    return _pairing()
+
+
+@blueprint.post("/pairing")
+@_proved
+def pairing_code() -> Response:
+    """Show a code for one of the temples that may be paired, and for the table that it will serve."""
+    here, temple, table = site(), request.form.get("temple", ""), request.form.get("table", "")
+    if temple not in here.config.offered.temples():
+        return _pairing(BAD_FORM, here.refusal(ServiceError("not_offered", temple=temple[:32])))
+    try:
+        code = here.services.pairing.issue(temple, table)
+    except ServiceError as error:
+        return _pairing(BAD_FORM, here.refusal(error))
+    title = here.services.tables.get(table).title if table else ""
+    return _pairing(shown={"code": f"{code[:4]}-{code[4:]}", "temple": temple, "title": title})
+
+
 @blueprint.get("/codes")
 @_proved
 def codes() -> Response:
-    """Show the QR code of every table that is not over, for the printer."""
+    """Show the QR codes of all tables that are not over, for printing."""
     here = site()
     address = here.address
     invitations = [
-        {"table": table, "qr": _qr(f"{address}{here.url('invited', code=table.code)}")} for table in _open_tables()
+        {"table": table, "qr": _qr(f"{address}{here.url('invited', code=table.code)}")}
+        for table in open_tables(here.services, here.games)
     ]
     return here.page("organiser_codes.html", invitations=invitations, join=f"{here.address}{here.url('join')}")
 
@@ -164,42 +221,83 @@ def _asked(status: int = 200, problem: str = "") -> Response:
 
 def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
     here = site()
-    services = here.services
-    try:
-        tables, titles, can_list = _open_tables(), {each.id: each.title for each in services.tables.all()}, True
-    except ServiceError:  # the store does not answer, and other companions may have changed tables
-        tables, titles, can_list = [], {}, False
+    messages, rendered = here.services.messages, _overview(here, language())
     return here.page(
         "organiser.html",
         status,
         allowed=True,
         problem=problem,
         typed=typed,
-        tables=tables,
-        can_list=can_list,
-        temples=sorted(services.temples.all(), key=lambda temple: temple.name),
-        titles=titles,
-        for_temples=[table for table in tables if table.game.uses_temple],
+        rendered=rendered,
+        region=placer(here.words(), rendered, new_request),
+        stream_url=here.url("organiser_stream"),
         installation=here.config.installation(),
-        message=services.messages.text,
-        minutes_left=-int(-services.messages.seconds_left // 60),
+        message=messages.text,
+        minutes_left=-int(-messages.seconds_left // 60),
         longest=LONGEST,
         choices=MINUTES,
     )
 
 
-def _rounds(status: int = 200, problem: str = "") -> Response:
+def _overview(here: Site, spoken: str) -> RenderedPage:
+    """Return the page of all tables and temples as of now."""
+    return here.page_cache.rendered(
+        ("organiser", spoken),
+        [EVERYTHING],
+        lambda: overview(here.services, here.games),
+        here.renderer.of_organiser(spoken),
+    )
+
+
+def _event(here: Site, spoken: str) -> RenderedPage | None:
+    """Return the page of the event as of now, or none if there is no event whose game is known."""
+    page = here.services.rounds.page()
+    if page is None or not _is_known(here, page):
+        return None
+    render = here.renderer.of_organiser(spoken)
+    return here.page_cache.rendered(("event", spoken), ["tables"], lambda: event(page), render)
+
+
+def _is_known(here: Site, page: EventPage) -> bool:
+    game = here.services.tables.games.get(page.event.game)
+    return bool(game and page.event.preset in game.presets)
+
+
+def _pairing(status: int = 200, problem: str = "", shown: Mapping[str, str] | None = None) -> Response:
     here = site()
-    event = here.services.rounds.page()
-    game = here.services.tables.games.get(event.event.game) if event else None
+    names = here.config.offered.temples()
+    return here.page(
+        "organiser_pairing.html",
+        status,
+        problem=problem,
+        shown=shown,
+        minutes=VALID // timedelta(minutes=1),
+        address=here.address.removeprefix("http://"),
+        temples=[(name, here.services.temples.find(name)) for name in names],
+        for_temples=_tables_for_temples(),
+    )
+
+
+def _rounds(status: int = 200, problem: str = "") -> Response:
+    here, form = site(), request.form
+    page, rendered = here.services.rounds.page(), _event(here, language())
+    with_temples = bool(form.get("temples")) or not form
+    if page and rendered and problem:  # what was typed comes back, and no stream replaces it
+        view = event(page, form.get("names", ""), with_temples)
+        render = here.renderer.of_organiser(language())
+        regions = {name: Region(render(name, slice_), 0) for name, slice_ in view.slices.items()}
+        rendered = RenderedPage(rendered.boot, 0, 0, rendered.mark, regions)
     return here.page(
         "organiser_rounds.html",
         status,
         problem=problem,
-        form={**dict.fromkeys(("played", "size", "pairing", "names"), ""), **request.form},
-        with_temples=bool(request.form.get("temples")) or not request.form,
-        event=event,
-        is_known=bool(event and game and event.event.preset in game.presets),
+        form={**dict.fromkeys(("played", "size", "pairing", "names"), ""), **form},
+        with_temples=with_temples,
+        event=page,
+        rendered=rendered,
+        region=placer(here.words(), rendered, new_request) if rendered else None,
+        stream_url=here.url("rounds_stream"),
+        is_known=rendered is not None,
         offers=here.games.values(),
         pairings=PAIRINGS,
         most=MOST_PLAYERS,
@@ -211,7 +309,7 @@ def _rounds_after(change: Callable[[], None]) -> Response:
         change()
     except ServiceError as error:
         return _rounds(BAD_FORM, site().refusal(error))
-    return see(site().url("rounds"))
+    return redirect_to(site().url("rounds"))
 
 
 def _table_title(number: int, table: int) -> str:
@@ -219,14 +317,7 @@ def _table_title(number: int, table: int) -> str:
 
 
 def _tables_for_temples() -> list[Table]:
-    return [table for table in _open_tables() if table.game.uses_temple]
-
-
-def _open_tables() -> list[Table]:
-    """Return every table that is not over, those of aids left out, by their titles."""
-    here = site()
-    tables = [table for table in here.services.tables.all() if table.phase != "over"]
-    return sorted((table for table in tables if table.charter.game in here.games), key=lambda table: table.title)
+    return [table for table in open_tables(site().services, site().games) if table.game.uses_temple]
 
 
 def _qr(text: str) -> Markup:

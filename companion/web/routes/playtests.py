@@ -1,4 +1,4 @@
-"""Playtests: many games of app players by the rules of a form, and the report of them. It plays nothing itself."""
+"""Starts playtests, many games of app players with the rules of a form, and shows their reports."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from companion.adapters.playtests import GAMES, MINUTES
 from companion.model.lobby import complete_options, seats_of
 from companion.model.table import ServiceError
 from companion.web.routes.uploads import SHOWN, brought, options_chosen
-from companion.web.site import language, see, site, whole_number
+from companion.web.site import language, redirect_to, site, whole_number
 
 blueprint = Blueprint("playtests", __name__)
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'; base-uri 'none'"
-"""A report brings its own styles and drawings, and nothing in it runs or is fetched."""
+"""A report contains its own styles and drawings; nothing in it is executed or fetched."""
 
 
 @blueprint.get("/playtests")
@@ -27,12 +27,12 @@ def playtests() -> Response:
 
 @blueprint.post("/games/<game>/playtests")
 def start_playtest(game: str) -> Response:
-    """Play a few hundred games by the rules of the form for a new table, and lead whoever asked to the progress."""
+    """Start a playtest with the rules of the form for a new table, and redirect to its progress."""
     here, form = site(), request.form
     found = here.game(game)
     texts = brought(found, form, request.files, here.services.tables.all())
     if texts.faults:
-        words = here.painter.library.words(language(), found.name)
+        words = here.renderer.library.words(language(), found.name)
         return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=SHOWN)
     preset, seats = form.get("preset", ""), whole_number(form.get("players", ""), 99) or 0
     seats_of(found, seats)
@@ -43,12 +43,12 @@ def start_playtest(game: str) -> Response:
         install = here.config.playtests.how_to_install
         return here.page("playtest_missing.html", 503, missing=here.config.playtests.missing, command=install)
     started = here.config.playtests.start(found.name, preset, seats, chosen, texts.texts)
-    return see(here.url("playtest", playtest=started.id))
+    return redirect_to(here.url("playtest", playtest=started.id))
 
 
 @blueprint.get("/playtests/<playtest>")
 def playtest(playtest: str) -> Response:
-    """Show how far a playtest is, and lead to its report."""
+    """Show the progress of a playtest, and a link to its report."""
     here = site()
     found = here.config.playtests.get(playtest)
     done, total = here.config.playtests.progress(found)
@@ -60,14 +60,14 @@ def playtest(playtest: str) -> Response:
         total=total,
         games_each=GAMES,
         minutes=MINUTES,
-        gt=here.painter.library.words(language(), found.game),
+        gt=here.renderer.library.words(language(), found.game),
     )
 
 
 @blueprint.get("/playtests/<playtest>/report")
 def report(playtest: str) -> Response:
-    """Return the report of a playtest, one page that holds everything it shows."""
+    """Return the report of a playtest in the reader's language, a self-contained page."""
     here = site().config.playtests
-    response = Response(here.report(here.get(playtest)), mimetype="text/html")
+    response = Response(here.report(here.get(playtest), language()), mimetype="text/html")
     response.headers["Content-Security-Policy"] = REPORT_POLICY
     return response

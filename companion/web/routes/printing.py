@@ -1,4 +1,4 @@
-"""A game's printable pages: HTML at actual size, with a toolbar that only a screen shows."""
+"""A game's printable pages: HTML at actual size, with a toolbar that is shown only on a screen."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ STYLES = Path(__file__).parents[1] / "static" / "print"
 
 @blueprint.get("/games/<game>/print/<sheet>")
 def sheet(game: str, sheet: str) -> Response:
-    """Show one of a game's pages for the printer, as it will lie on the paper that ``?paper=`` names."""
+    """Show one of a game's printable pages, laid out for the paper that ``?paper=`` names."""
     found = site().game(game)
     if sheet not in found.sheets:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
-    back = (site().url("game", game=game), site().painter.library.words(language(), game)("name"))
+    back = (site().url("game", game=game), site().renderer.library.words(language(), game)("name"))
     leaves = [(sheet, found.sheet(sheet, language()))]
     return _page(found, leaves, "", back, {"route": "sheet", "game": game, "sheet": sheet})
 
 
 @blueprint.get("/games/<game>/print")
 def sheets(game: str) -> Response:
-    """Show all of a game's pages for the printer, as often as ``?players=`` people need each."""
+    """Show all of a game's printable pages, each as often as ``?players=`` people need it."""
     found = site().game(game)
     if not found.sheets:
         raise ServiceError("unknown_sheet", sheet="all")
     asked = request.args.get("players", "")
     players = int(asked) if asked.isdecimal() and int(asked[:3]) in found.seatings else max(found.seatings)
-    name = site().painter.library.words(language(), game)("name")
+    name = site().renderer.library.words(language(), game)("name")
     return _page(
         found,
         [(each, found.sheet(each, language())) for each in found.copies(players)],
-        site().painter.library.words(language())("print.everything", players=players),
+        site().renderer.library.words(language())("print.everything", players=players),
         (site().url("game", game=game), name),
         {"route": "sheets", "game": game, "players": players},
         players,
@@ -54,7 +54,7 @@ def sheets(game: str) -> Response:
 
 @blueprint.get("/t/<table_id>/print/<sheet>")
 def own_sheet(table_id: str, sheet: str) -> Response:
-    """Show a page for the printer of what one table has of its own; it stays as it was when it was asked for."""
+    """Show a printable page of what one table has of its own, as it is now."""
     table = site().services.tables.get(table_id)
     if sheet not in table.game.own_sheets or not table.steps:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
@@ -101,7 +101,7 @@ def _page(
         key: {each: (address(**{key: each}), each == chosen[key]) for each in values}
         for key, values in offered.items()
     }
-    words = here.painter.library.words(language(), game.name)
+    words = here.renderer.library.words(language(), game.name)
     return here.page(
         "print.html",
         gt=words,
@@ -113,7 +113,7 @@ def _page(
         back=back,
         print_stylesheets=stylesheets(name, here.folders[name], printing, here.url),
         leaves=Markup("\n").join(
-            here.painter.sheet(game.name, sheet, language(), printing, slice_) for sheet, slice_ in sheets
+            here.renderer.sheet(game.name, sheet, language(), printing, slice_) for sheet, slice_ in sheets
         ),
         at_screen=True,
     )

@@ -1,7 +1,4 @@
-"""The page that compares temple and ledger: what fell, what counts, and the tokens still to be assigned.
-
-It asks and posts; what a token becomes is its game's to say.
-"""
+"""The page that compares temple and ledger: what fell, what counts, and the tokens still to be assigned."""
 
 from __future__ import annotations
 
@@ -10,27 +7,36 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from companion.games.kit import Move, Seat, TokenAudit
-from companion.model.reconcile import Asked, Sheet, reconciled
+from companion.model.reconcile import Sheet, Unclaimed, reconciled
 from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words
 from companion.web.routes.table import refusal_words
-from companion.web.site import BAD_FORM, new_request, request_id, seat_to_act, seat_token, see, site, whole_number
+from companion.web.site import (
+    BAD_FORM,
+    new_request,
+    redirect_to,
+    request_id,
+    seat_to_act,
+    seat_token,
+    site,
+    whole_number,
+)
 from templo import contract
 
 blueprint = Blueprint("reconcile", __name__, url_prefix="/t/<table_id>")
 
 AT_ONCE = 60
-"""Tokens that are asked for on one page: more than anybody sorts out at once, and less than a post may hold."""
+"""The most tokens on one page: more than anybody sorts out at once, and few enough for a post."""
 
 NONE = "none"
-"""What is posted instead of a seat where something in the chute was no token."""
+"""What is posted instead of a seat if something in the chute was no token."""
 
 
 @blueprint.get("/reconcile")
 def reconcile(table_id: str) -> Response:
-    """Show both sides of a table, and ask who dropped what waits."""
+    """Show both sides of a table, and the unclaimed tokens to assign."""
     return _page(site().services.tables.get(table_id))
 
 
@@ -43,7 +49,7 @@ def settle(table_id: str) -> Response:
     if version is None:
         raise ServiceError("bad_move")
     if asked in table.requests:
-        return see(here.url("reconcile", table_id=table_id))
+        return redirect_to(here.url("reconcile", table_id=table_id))
     one, to = form.get("one", ""), form.get("to", "")
     if one:  # the button of one token: its id, and whose it is
         token, _, to = one.partition(" ")
@@ -81,7 +87,7 @@ def _moves(audit: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
 
 def _answered(played: Played) -> Response:
     if played.accepted:
-        return see(site().url("reconcile", table_id=played.table.id))
+        return redirect_to(site().url("reconcile", table_id=played.table.id))
     if played.refusal is None:
         return _notice(played.table, site().words()("notice.stale"))
     return _notice(played.table, refusal_words(played.table, played.refusal))
@@ -115,8 +121,8 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
         temple=temple,
         away=temple is not None and not (temple.alive and temple.reachable),
         sheet=sheet,
-        asked=[_asked(words, each) for each in sheet.asked[:AT_ONCE]],
-        beyond=max(0, len(sheet.asked) - AT_ONCE),
+        asked=[_unclaimed(words, each) for each in sheet.unclaimed[:AT_ONCE]],
+        beyond=max(0, len(sheet.unclaimed) - AT_ONCE),
         seats=_likeliest(table, sheet),
         acting=seat_to_act(table, held),
         no_token=NONE,
@@ -128,11 +134,11 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
 
 
 def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
-    """Return the seats that may have dropped any of the tokens that are asked for, in turn order."""
-    return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.asked)]
+    """Return the seats that may have dropped any of the unclaimed tokens, in turn order."""
+    return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.unclaimed)]
 
 
-def _asked(words: Words, asked: Asked) -> dict[str, Any]:
+def _unclaimed(words: Words, asked: Unclaimed) -> dict[str, Any]:
     waiting, kept = asked.waiting, asked.kept
     doubt = f"doubt.{waiting.doubt}"
     return {

@@ -1,4 +1,4 @@
-"""How a game ended, to be passed on: as a text, as a picture and as a file for BG Stats. It shows no hidden thing."""
+"""The result of a game to share: as a text, as a picture and as a file for BG Stats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ blueprint = Blueprint("results", __name__, url_prefix="/t/<table_id>")
 
 @blueprint.get("/result.txt")
 def result_text(table_id: str) -> Response:
-    """Return how a game ended, as a text for a message."""
+    """Return a game's result as a text for a message."""
     response = make_response(_drawn("result.txt", _over(table_id)))
     response.mimetype = "text/plain"
     return response
@@ -27,7 +27,7 @@ def result_text(table_id: str) -> Response:
 
 @blueprint.get("/result.svg")
 def result_picture(table_id: str) -> Response:
-    """Return how a game ended, as a picture."""
+    """Return a game's result as a picture."""
     table = _over(table_id)
     return file_of(table, _drawn("result.svg", table).encode(), "svg", "image/svg+xml")
 
@@ -52,8 +52,8 @@ def _drawn(template: str, table: Table) -> str:
     here = site()
     words = here.words(table)
     end: dict[str, Any] = dict(ending(table, Audience(words.language)))
-    emblems = here.painter.art.names
-    return here.painter.page(
+    emblems = here.renderer.art.names
+    return here.renderer.page(
         template,
         words.language,
         {
@@ -63,7 +63,7 @@ def _drawn(template: str, table: Table) -> str:
             "day": words.day(table.began_at or table.charter.opened_at),
             "end": end,
             "game": registry.parts(table.charter.game)[0],
-            "colour": here.painter.art.colours.__getitem__,
-            "placed": lambda name, *box: here.painter.art.placed(name, *box) if name in emblems else "",
+            "colour": here.renderer.art.colours.__getitem__,
+            "placed": lambda name, *box: here.renderer.art.placed(name, *box) if name in emblems else "",
         },
     )

@@ -38,7 +38,7 @@ class Setting:
     differs: bool
     """Whether the table plays by another value than our reading."""
     left: bool
-    """Whether the app leaves it to the table: what that table chose gives it no effect there."""
+    """Whether it has no effect at the table because of another option."""
 
 
 @blueprint.get("/games/<game>/rules")
@@ -49,7 +49,7 @@ def game_rules(game: str) -> Response:
 
 @blueprint.get("/t/<table_id>/rules")
 def table_rules(table_id: str) -> Response:
-    """Show the rules that a table plays by; at an aid's table those of its game."""
+    """Show a table's rules; for a tool's table those of its game."""
     table = site().services.tables.get(table_id)
     name, _ = registry.parts(table.charter.game)
     return _rules(site().game(name), table)
@@ -57,9 +57,9 @@ def table_rules(table_id: str) -> Response:
 
 def _rules(game: Game[Any], table: Table | None) -> Response:
     here = site()
-    if not here.painter.guided(game.name):
+    if not here.renderer.guided(game.name):
         raise ServiceError("no_guide")
-    words = here.painter.library.words(language(), game.name)
+    words = here.renderer.library.words(language(), game.name)
     # What a table plays by stands in its own options, which may be others than those that the lobby offers now.
     options = table.game.options if table is not None and table.charter.game == game.name else game.options
     played = table.options if table is not None and table.charter.game == game.name else {}

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, abort, request
 
 from companion.model.network import NetworkRefused
 from companion.model.table import ServiceError
-from companion.web.site import BAD_FORM, FORBIDDEN, OWNER, language, prove, see, site
+from companion.web.site import BAD_FORM, FORBIDDEN, OWNER, language, prove, redirect_to, site
 
 blueprint = Blueprint("setup", __name__)
 
@@ -19,8 +19,8 @@ STEPS = ("name", "network", "beams", "table")
 
 @blueprint.get("/setup")
 def setup() -> Response:
-    """Lead to the first step."""
-    return see(site().url("setup_step", step=STEPS[0]))
+    """Redirect to the first step."""
+    return redirect_to(site().url("setup_step", step=STEPS[0]))
 
 
 @blueprint.get("/setup/step/<step>")
@@ -40,12 +40,12 @@ def setup_name() -> Response:
         site().services.setup.rename(request.form.get("name", ""))
     except ServiceError as error:
         return _step("name", BAD_FORM, site().refusal(error))
-    return see(site().url("setup_step", step="network"))
+    return redirect_to(site().url("setup_step", step="network"))
 
 
 @blueprint.post("/setup/network")
 def setup_network() -> Response:
-    """Join a Wi-Fi. The answer is a page: a phone on the hotspot gets no other before that is closed."""
+    """Join a Wi-Fi. The response is a page, the last one for a phone on the hotspot before that is closed."""
     here, form = site(), request.form
     if not here.may_set_up():
         return _step("network", FORBIDDEN, here.words()("refusal.owner_only"))
@@ -69,23 +69,23 @@ def hotspot() -> Response:
 
 @blueprint.post("/setup/finish")
 def setup_finish() -> Response:
-    """End the first start, and lead to a new table or to the first page."""
+    """Finish the setup, and redirect to a new table or to the first page."""
     if not site().may_set_up():
         return _step("table", FORBIDDEN, site().words()("refusal.owner_only"))
     site().services.setup.finish()
-    return see(site().url("new_table" if request.form.get("then") == "table" else "first"))
+    return redirect_to(site().url("new_table" if request.form.get("then") == "table" else "first"))
 
 
 @blueprint.post("/setup/code")
 def setup_code() -> Response:
-    """Let a browser prove from now on that the owner's code was typed in it."""
+    """Check the owner's code, and let the browser remember it."""
     step = request.form.get("step", "")
     step = step if step in STEPS else STEPS[0]
     try:
         proof = site().owner_proof(request.form.get("code", ""))
     except ServiceError as error:
         return _step(step, FORBIDDEN, site().refusal(error))
-    response = see(site().url("setup_step", step=step))
+    response = redirect_to(site().url("setup_step", step=step))
     path = site().url("setup")
     prove(response, OWNER, proof, path)
     return response
@@ -107,7 +107,7 @@ def _step(step: str, status: int = 200, problem: str = "") -> Response:
         shown |= {
             "network": here.config.network.look(),
             "address": here.address,
-            "name_address": here.config.name_address,
+            "name_address": here.config.name_address(),
         }
     elif step == "beams":
         shown |= _beams()
@@ -121,11 +121,11 @@ def _beams() -> dict[str, Any]:
     chosen = next((each for each in temples if each.name == request.args.get("temple")), next(iter(temples), None))
     if chosen is None:
         return {"temples": (), "temple": None}
-    picture = here.temple_picture(chosen, language())
+    rendered = here.rendered_temple(chosen, language())
     return {
         "temples": temples,
         "temple": chosen,
-        "picture": picture,
+        "rendered": rendered,
         "stream_url": here.url("temple_stream", name=chosen.name),
-        "region": here.temple_region(picture),
+        "region": here.temple_region(rendered),
     }

@@ -24,8 +24,8 @@ from companion.web.site import (
     keep_token,
     last_name,
     local_path,
+    redirect_to,
     seat_token,
-    see,
     site,
     whole_number,
 )
@@ -34,19 +34,19 @@ from companion.web.view_models.table import Audience, ending
 blueprint = Blueprint("pages", __name__)
 
 OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
-"""What refuses a form because of the table that holds the temple it names."""
+"""The errors of a form whose temple is held by another table."""
 
 NOTHING_BROUGHT = Brought()
 EVENING_MIN = 300
-"""What takes longer is not played in one evening, and no form begins with it unless it was played here last."""
+"""The longest game, in minutes, for one evening: a longer one is offered first only if it was played here last."""
 WEEK = 7 * 24 * 3600
 
 
 @blueprint.get("/")
 def first() -> Response:
-    """Say what this is, and lead to a table; until somebody has set up the place, lead through that."""
+    """Show the first page; until the setup is finished, redirect to that."""
     if site().config.first_start and not site().services.setup.finished:
-        return see(site().url("setup"))
+        return redirect_to(site().url("setup"))
     running = [table for table in _tables() if table.phase != "over"][:6]
     return site().page(
         "first.html",
@@ -60,21 +60,21 @@ def first() -> Response:
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """Say that this companion is up, and which one it is."""
+    """Report that this companion is running, and which one it is."""
     return jsonify(instance=site().config.instance)
 
 
 @blueprint.get("/icon.svg")
 def icon() -> Response:
-    """Return the sign of this site."""
+    """Return the site's icon."""
     return send_from_directory("static", "icon.svg")
 
 
 @blueprint.get("/app.webmanifest")
 def manifest() -> Response:
-    """Return what a browser needs to install these pages as an app, which it offers over TLS."""
+    """Return the manifest with which a browser installs these pages as an app, over TLS."""
     here = site()
-    words, colours = here.words(), here.painter.art.colours
+    words, colours = here.words(), here.renderer.art.colours
     response = jsonify(
         name=words("site.name"),
         short_name=words("site.name"),
@@ -112,7 +112,7 @@ def game_style(game: str) -> Response:
 
 
 def _style(sheet: Sheet) -> Response:
-    """Return a style sheet, or where the browser has it already, that it has."""
+    """Return a style sheet, or 304 if the browser has it already."""
     response = Response(sheet.css, mimetype="text/css")
     response.set_etag(sheet.tag)
     response.cache_control.no_cache = True
@@ -142,11 +142,11 @@ def font(filename: str) -> Response:
 
 @blueprint.post("/language")
 def language() -> Response:
-    """Keep the language that was chosen."""
+    """Store the chosen language in a cookie."""
     chosen = request.form.get("language", "")
     if chosen not in LANGUAGES:
         abort(400)
-    response = see(local_path(request.form.get("next", ""), site().url("first")))
+    response = redirect_to(local_path(request.form.get("next", ""), site().url("first")))
     response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
     return response
 
@@ -166,7 +166,7 @@ def tables() -> Response:
 
 
 def _list(shown: Sequence[Table]) -> dict[str, Any]:
-    """Return what a list of tables shows beside them: at which this phone sits, and how one ended."""
+    """Return what a list shows besides its tables: where this phone sits, and how games ended."""
     return {
         "held": {table.id for table in shown if table.phase != "over" and site().sits_at(table)},
         "end": lambda table: ending(table, Audience("")),
@@ -174,7 +174,7 @@ def _list(shown: Sequence[Table]) -> dict[str, Any]:
 
 
 def _tables() -> list[Table]:
-    """Return every table on the list, the newest first; an aid's is its player's own."""
+    """Return the tables on the list, the newest first, without those of tools."""
     every = site().services.tables.all()
     return [table for table in every if table.charter.game in site().games and not table.is_archived]
 
@@ -187,9 +187,9 @@ def new_table() -> Response:
 
 @blueprint.post("/tables/new")
 def rules_of_choice() -> Response:
-    """Show the form again, with the house rules that matter for what it says by now; it opens no table.
+    """Show the form again, with the house rules that matter for its present choices.
 
-    It is posted, for a form may bring a file, and what a file holds has no place in an address.
+    It is posted because a form may contain a file, whose text does not belong in an address.
     """
     game = site().game(request.form.get("game", ""))
     try:
@@ -201,7 +201,7 @@ def rules_of_choice() -> Response:
 
 @blueprint.post("/tables")
 def open_table() -> Response:
-    """Open a table and lead whoever opened it to a chair."""
+    """Open a table and redirect to its chairs."""
     form = request.form
     game = site().game(form.get("game", ""))
     texts = NOTHING_BROUGHT
@@ -223,11 +223,11 @@ def open_table() -> Response:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
         return _new_table(form, site().refusal(error), status, texts)
     site().services.setup.finish()
-    return keep_code(see(site().url("invited", code=table.code)), table)
+    return keep_code(redirect_to(site().url("invited", code=table.code)), table)
 
 
 class Offer(NamedTuple):
-    """A game as the form offers it: by its picture, how many play it, and how long it takes."""
+    """A game as the form offers it: its picture, the number of players, and how long it takes."""
 
     game: Game[Any]
     fewest: int
@@ -246,25 +246,25 @@ def _offer(game: Game[Any], tables: Sequence[Table]) -> Offer:
 
 
 def _last_of(game: Game[Any], tables: Sequence[Table]) -> Table | None:
-    """Return the table of a game that was opened last here: people mostly play as they did before."""
+    """Return the latest table of a game: people mostly play as they did before."""
     of_game = [table for table in tables if table.charter.game == game.name]
     return max(of_game, key=lambda table: table.charter.opened_at, default=None)
 
 
 def _last_table(tables: Sequence[Table]) -> Table | None:
-    """Return the table that was opened last here, of those whose game is offered."""
+    """Return the latest table whose game is offered."""
     of_offer = [table for table in tables if table.charter.game in site().games]
     return max(of_offer, key=lambda table: table.charter.opened_at, default=None)
 
 
 def _last_game(tables: Sequence[Table]) -> Game[Any]:
-    """Return the game of which a table was opened last here, or else the first that is offered."""
+    """Return the game of the latest table, or else the first that is offered."""
     last = _last_table(tables)
     return site().games[last.charter.game] if last else next(iter(site().games.values()))
 
 
 def _preset(game: Game[Any], last: Table | None) -> str:
-    """Return the preset that was played last, or else the first that is over in one evening."""
+    """Return the preset that was played last, or else the first that fits into one evening."""
     if last and last.preset in game.presets:
         return last.preset
     short = [preset for preset in game.presets if game.page.minutes.get(preset, 0) <= EVENING_MIN]
@@ -272,7 +272,7 @@ def _preset(game: Game[Any], last: Table | None) -> str:
 
 
 def _players(game: Game[Any], last: Table | None) -> int:
-    """Return how many are expected: as many as last time, or else neither the fewest nor the most."""
+    """Return the suggested number of players: that of the last time, or else a medium one."""
     seatings = sorted(game.seatings)
     played = len(last.charter.seats) if last else 0
     return played if played in seatings else seatings[(len(seatings) - 1) // 2]
@@ -298,7 +298,7 @@ def _new_table(
         "new_table.html",
         status,
         game=game,
-        gt=site().painter.library.words(site().words().language, game.name),
+        gt=site().renderer.library.words(site().words().language, game.name),
         art=list(dict.fromkeys(sheet for offer in games for sheet in site().art(offer))),
         offers=[_offer(offer, tables) for offer in games.values()],
         evening=EVENING_MIN,
@@ -326,13 +326,13 @@ def _new_table(
 
 
 def _last_sounds(tables: Sequence[Table]) -> bool:
-    """Return whether the table that was opened last here wants sounds."""
+    """Return whether the latest table has sounds on."""
     last = _last_table(tables)
     return bool(last and last.sounds)
 
 
 def _grouped(game: Game[Any], chosen: Mapping[str, Value]) -> list[tuple[str, list[Option]]]:
-    """Return the house rules that matter beside what was chosen, by their groups; presets alone set the gates."""
+    """Return the house rules that matter for the present choices, by group; only presets set the gates."""
     gates = {option.only[0] for option in game.options if option.only}
     groups: dict[str, list[Option]] = {}
     for option in game.options:
@@ -347,24 +347,24 @@ def _grouped(game: Game[Any], chosen: Mapping[str, Value]) -> list[tuple[str, li
 
 @blueprint.get("/join")
 def join() -> Response:
-    """Ask for a join code."""
+    """Show the form for a join code."""
     return site().page("join.html", problem="")
 
 
 @blueprint.post("/join")
 def join_with_code() -> Response:
-    """Lead whoever typed a right code to its table."""
+    """Redirect to the table of a join code."""
     typed = request.form.get("code", "")
     try:
         table = site().by_code(typed)
     except ServiceError as error:
         return site().page("join.html", 403, problem=site().refusal(error), code_typed=typed[:12])
-    return see(site().url("invited", code=table.code))
+    return redirect_to(site().url("invited", code=table.code))
 
 
 @blueprint.get("/j/<code>")
 def invited(code: str) -> Response:
-    """Offer the chairs of the table whose QR code was read. It changes nothing."""
+    """Offer the chairs of the table whose QR code was scanned."""
     try:
         table = site().by_code(code)
     except ServiceError as error:
@@ -382,11 +382,11 @@ def sit(table_id: str) -> Response:
     try:
         seat, name = form.get("seat", ""), form.get("name", "")
         if not name.strip():
-            name = table.kept().get(seat, "")
+            name = table.reserved().get(seat, "")
         token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
-    return keep_name(keep_token(see(site().url("table", table_id=table_id)), table_id, token), name)
+    return keep_name(keep_token(redirect_to(site().url("table", table_id=table_id)), table_id, token), name)
 
 
 @blueprint.post("/t/<table_id>/share")
@@ -400,7 +400,7 @@ def share(table_id: str) -> Response:
         token = site().services.seats.share(table_id, code, names, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
-    seated = keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+    seated = keep_token(redirect_to(site().url("table", table_id=table_id)), table_id, token)
     first = next(iter(names.values()), "")
     return keep_name(seated, first) if first.strip() else seated
 
@@ -414,7 +414,7 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
         gt=site().words(table),
         code=table.code,
         form=form,
-        kept=table.kept(),
+        reserved=table.reserved(),
         last_name=last_name(),
         problem=problem,
         held=site().held(table),

@@ -1,7 +1,6 @@
-"""What happened at a table: its story, its exports, and the board as it was after each step.
+"""What happened at a table: its story, its exports, and the board after each step.
 
-Every page here is folded from the log when it is asked for. None of them changes anything, or shows what a spectator
-could not have seen.
+Every page is folded from the log on request, and shows only what a spectator could see.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, make_response, request
 from markupsafe import Markup
 
-from companion.adapters.news import Picture, Region
+from companion.adapters.news import Region, RenderedPage
 from companion.games.kit import Json, Seat
 from companion.model.exports import exported, written
 from companion.model.history import ReplayStep, ends, turns
@@ -29,10 +28,10 @@ from companion.web.view_models.table import Audience, cut_past
 blueprint = Blueprint("story", __name__, url_prefix="/t/<table_id>")
 
 BLANK = ("health", "seats", "lobby", "undo", "after")
-"""Regions of the shell that say how a table is now, and have nothing to say of how it was."""
+"""Regions of the shell that describe a table now, and are empty for the past."""
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula at the beginning of a cell: a name may begin like one."""
+"""The characters with which a spreadsheet begins a formula, and a name may begin."""
 
 
 @blueprint.get("/story")
@@ -42,8 +41,8 @@ def story(table_id: str) -> Response:
     table = here.services.tables.get(table_id)
     words = here.words(table)
     stages = _stages(table)
-    paint = here.painter.of_story(table, words.language)
-    chronicle = table.game.chronicle(table.game.view(each.state, None) for each in ends(stages))
+    render = here.renderer.of_story(table, words.language)
+    charts = table.game.charts(table.game.view(each.state, None) for each in ends(stages))
     return here.page(
         "story.html",
         table=table,
@@ -59,13 +58,13 @@ def story(table_id: str) -> Response:
             }
             for turn in turns(stages)
         ],
-        drawn={name: Markup(paint(name, slice_)) for name, slice_ in chronicle.items()},  # noqa: S704  # a template
+        drawn={name: Markup(render(name, slice_)) for name, slice_ in charts.items()},  # noqa: S704  # a template
         game_style=here.game_style(table.charter.game),
     )
 
 
 class Past:
-    """The log that was looked at last, folded: who steps through it folds it once, and one is folded at a time."""
+    """A cache of the log that was replayed last, so that stepping through it replays it once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -73,7 +72,7 @@ class Past:
         self._stages: tuple[ReplayStep, ...] = ()
 
     def stages(self, table: Table, replay: Callable[[Table], Iterator[ReplayStep]]) -> tuple[ReplayStep, ...]:
-        """Return every stage of a table up to its version; a log only grows, so that they never change."""
+        """Return every stage of a table up to its version; they never change, because a log only grows."""
         with self._lock:
             if self._key != (table.id, table.version):
                 self._stages = tuple(replay(table))
@@ -111,17 +110,17 @@ def _hand_words(words: Words, hand: Seat) -> str:
 
 @blueprint.get("/export.json")
 def export_json(table_id: str) -> Response:
-    """Return the table as a file that can be played again; of a running game only what this phone may know."""
+    """Return the table as a file that can be replayed; of a running game only what this phone may know."""
     here = site()
     table = here.services.tables.get(table_id)
-    seats = [seat for seat in here.held(table) if seat not in table.lent()]
+    seats = [seat for seat in here.held(table) if seat not in table.delegated_seats()]
     export = exported(table.charter, table.game, _stages(table), seats)
     return file_of(table, written(export).encode(), "json", "application/json")
 
 
 @blueprint.get("/export.csv")
 def export_csv(table_id: str) -> Response:
-    """Return the story as a sheet, one line a row, in the words of this request."""
+    """Return the story as CSV, one line a row, in the language of this request."""
     here = site()
     table = here.services.tables.get(table_id)
     words = here.words(table)
@@ -164,7 +163,7 @@ def file_of(table: Table, body: bytes, kind: str, mimetype: str) -> Response:
 
 @blueprint.get("/replay")
 def replay(table_id: str) -> Response:
-    """Show the table as a spectator saw it after one entry of its log; the last one where none is named."""
+    """Show the table as a spectator saw it after one entry of its log, by default the last."""
     here = site()
     now = here.services.tables.get(table_id)
     step = whole_number(request.args.get("step", ""), 10**9)
@@ -183,19 +182,19 @@ def replay(table_id: str) -> Response:
         step=step,
         lines=_lines(words, logged),
         turn=table.turn,
-        picture=_picture(table, layout),
+        regions=_past_regions(table, layout),
         game_style=here.game_style(now.charter.game),
     )
 
 
-def _picture(table: Table, layout: str) -> Markup:
-    """Return the regions of a table that is past, in their places; before the game began there are none."""
+def _past_regions(table: Table, layout: str) -> Markup:
+    """Return the laid-out regions of a past table; empty before the game began."""
     if table.phase == "lobby":
         return Markup("")
     here = site()
     audience = Audience(language(), layout)
-    paint = here.painter.of_table(table, audience)
+    render = here.renderer.of_table(table, audience)
     slices: Mapping[str, Mapping[str, Json]] = cut_past(table)
-    regions = {name: Region(paint(name, slice_), 0) for name, slice_ in slices.items()}
-    picture = Picture("past", 0, table.version, "past", dict.fromkeys(BLANK, Region("", 0)) | regions)
-    return here.painter.layout(table, audience, picture, new_request, {})
+    regions = {name: Region(render(name, slice_), 0) for name, slice_ in slices.items()}
+    page = RenderedPage("past", 0, table.version, "past", dict.fromkeys(BLANK, Region("", 0)) | regions)
+    return here.renderer.layout(table, audience, page, new_request, {})

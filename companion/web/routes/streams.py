@@ -1,4 +1,4 @@
-"""The event streams: what changed, sent to each browser as it happens. It waits and never polls."""
+"""The event streams, which send each browser what has changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from flask import Blueprint, Response, request
 
-from companion.adapters.news import HubClosed, Picture, Stream, StreamsFull
+from companion.adapters.news import HubClosed, RenderedPage, Stream, StreamsFull
 from companion.model.table import ServiceError
 from companion.web.server.broadcast import Broadcast, Step, Turn
 from companion.web.server.encoding import Gzip, Plain
@@ -21,37 +21,41 @@ RETRY_AFTER = 5
 BEGIN = b"retry: 1000\n\n"
 RELOAD = b"event: reload\ndata: {}\n\n"
 CURRENT = b"event: heartbeat\ndata: {}\n\n"
-"""The page shows what is. An event, because a browser hands no comment of a stream to its script."""
+"""The heartbeat: the page is current. It is an event, because scripts do not see a stream's comments."""
 
 
 @blueprint.get("/t/<table_id>/stream")
 def stream(table_id: str) -> Response:
-    """Send what changes at a table, for a phone or a screen."""
+    """Stream the changes of a table, for a phone or a screen."""
     here = site()
     table = here.services.tables.get(table_id)
     layout, stand_in = "screen" if request.args.get("as") == "screen" else "phone", request.args.get("for", "")[:24]
     audience = here.audience(table, layout, stand_in)
     token = seat_token(table_id)
 
-    def look() -> Picture | None:
-        """Return the picture now, or none when this phone has gained or lost a seat since the page was made."""
+    def look() -> RenderedPage | None:
+        """Return the page now, or None if this phone has gained or lost a seat since the page was made."""
         if here.seats_shown(table_id, layout, token, stand_in) != audience.seats:
             return None
-        return here.picture(table, audience)
+        return here.rendered(table, audience)
 
-    return _stream(table_topics(table_id), look)
+    return stream_of(table_topics(table_id), look)
 
 
 @blueprint.get("/temples/<name>/stream")
 def temple_stream(name: str) -> Response:
-    """Send what changes about a temple."""
+    """Stream the changes of a temple."""
     here = site()
     temple = here.services.temples.get(name)
     spoken = language()
-    return _stream(temple_topics(name), lambda: here.temple_picture(temple, spoken))
+    return stream_of(temple_topics(name), lambda: here.rendered_temple(temple, spoken))
 
 
-def _stream(topics: Sequence[str], look: Callable[[], Picture | None]) -> Response:
+def stream_of(topics: Sequence[str], look: Callable[[], RenderedPage | None]) -> Response:
+    """Return the stream of what changes under some topics; `look` gives the page, or none to have it loaded again.
+
+    Raises `Refused` if too many are open.
+    """
     encoding = Gzip() if request.accept_encodings["gzip"] else Plain()
     seen, mark = request.headers.get("Last-Event-ID") or request.args.get("seen", ""), request.args.get("mark", "")
     events = EventStream(topics[0], site().broadcast, look, encoding, seen, mark)
@@ -75,7 +79,7 @@ def _stream(topics: Sequence[str], look: Callable[[], Picture | None]) -> Respon
 
 
 class EventStream:
-    """What one browser is sent, from when its response has begun."""
+    """The stream of one browser, after its response has begun."""
 
     place: Stream
 
@@ -83,7 +87,7 @@ class EventStream:
         self,
         key: str,
         broadcast: Broadcast,
-        look: Callable[[], Picture | None],
+        look: Callable[[], RenderedPage | None],
         encoding: Plain,
         seen: str,
         mark: str,
@@ -96,40 +100,40 @@ class EventStream:
         self._mark = mark
 
     def begin(self, line: Line) -> None:
-        """Send what there is, and from then on what changes."""
+        """Send the current page, and its changes from then on."""
         self._line = line
         self._broadcast.add(self._turn)
 
     def news(self) -> None:
-        """Look at it again: something changed, or it is over."""
+        """Schedule the stream: something changed, or it is over."""
         self._broadcast.news(self._turn)
 
     def closed(self) -> None:
-        """Give the place at the hub back."""
+        """Leave the hub."""
         self._broadcast.remove(self._turn)
         self.place.leave()
 
     def _step(self, fresh: bool) -> Step:
         if self.place.ended or self._line.closed:
             return self._over()
-        picture = self._picture() if fresh else None
-        if fresh and picture is None:
+        rendered = self._rendered() if fresh else None
+        if fresh and rendered is None:
             return self._over(RELOAD)
-        data = CURRENT if picture is None else picture.event(self._seen) or CURRENT
+        data = CURRENT if rendered is None else rendered.event(self._seen) or CURRENT
         if not self._line.send(self._encoding.piece(data)):
             return Step.SLOW
         self._encoding.sent(data)
-        if picture is not None:
-            self._seen, self._mark = picture.id, picture.mark
+        if rendered is not None:
+            self._seen, self._mark = rendered.id, rendered.mark
         return Step.DONE
 
-    def _picture(self) -> Picture | None:
-        """Return the picture now, or none where the page must load again."""
+    def _rendered(self) -> RenderedPage | None:
+        """Return the page now, or None if the page must load again."""
         try:
-            picture = self._look()
+            rendered = self._look()
         except ServiceError:
             return None
-        return None if picture is None or (self._mark and picture.mark != self._mark) else picture
+        return None if rendered is None or (self._mark and rendered.mark != self._mark) else rendered
 
     def _over(self, last: bytes = CURRENT) -> Step:
         piece = self._encoding.piece(last)

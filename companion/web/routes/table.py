@@ -17,17 +17,17 @@ from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
 from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.previews import preview_words
-from companion.web.rendering.renderer import filled, placer, spelled
+from companion.web.rendering.renderer import fill_placeholders, placer, spelled
 from companion.web.site import (
     keep_code,
     keep_token,
     language,
     new_request,
+    redirect_to,
     request_id,
-    scripted,
     seat_token,
-    see,
     site,
+    wants_json,
     whole_number,
 )
 from companion.web.view_models.table import Audience, call
@@ -35,10 +35,10 @@ from companion.web.view_models.table import Audience, call
 blueprint = Blueprint("play", __name__, url_prefix="/t/<table_id>")
 
 PREVIEWS = 8
-"""How many moves a request may ask about at once."""
+"""The most moves in one request for previews."""
 
 NOTICES = frozenset({"stale", "again"})
-"""What a page may be asked to say when it is shown after a post."""
+"""The messages that a page may show after a post."""
 
 
 @blueprint.get("")
@@ -49,17 +49,17 @@ def table(table_id: str) -> Response:
 
 @blueprint.get("/for/<seat>")
 def for_another(table_id: str, seat: str) -> Response:
-    """Show a table as one who stands in for an absent player; whoever may not is led to the table itself."""
+    """Show a table for an absent player's seat; a phone that may not act for it is redirected to the table."""
     here = site()
     table = here.services.tables.get(table_id)
     if table.phase == "lobby" or not here.audience(table, "phone", seat).stands_in:
-        return see(here.url("table", table_id=table_id))
+        return redirect_to(here.url("table", table_id=table_id))
     return _show(table_id, "phone", seat)
 
 
 @blueprint.get("/screen")
 def screen(table_id: str) -> Response:
-    """Show a table on a screen that everybody sees; while the lobby is open it invites with its code."""
+    """Show a table on a screen for everybody; in the lobby it shows the code."""
     return _show(table_id, "screen")
 
 
@@ -67,7 +67,7 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     audience = here.audience(table, layout, stand_in)
-    picture = here.picture(table, audience)
+    rendered = here.rendered(table, audience)
     table = here.services.tables.get(table_id)
     notice = request.args.get("notice", "")
     name, aid = registry.parts(table.charter.game)
@@ -80,11 +80,11 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
         stands_in=audience.stands_in,
         call=None if table.phase == "lobby" else call(table, audience),
         gt=here.words(table),
-        picture=picture,
+        rendered=rendered,
         notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
         lost=layout == "phone" and bool(seat_token(table_id)) and not here.held(table),
         stream_url=here.url("stream", table_id=table_id, **{"as": layout, "for": audience.stands_in}),
-        layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
+        layout_html=here.renderer.layout(table, audience, rendered, new_request, _invitation(table, audience)),
         art=here.art(table.charter.game),
         game_style=here.game_style(table.charter.game),
         game_scripts=here.game_scripts(table.charter.game),
@@ -93,39 +93,46 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
 
 @blueprint.get("/seats")
 def seats(table_id: str) -> Response:
-    """Show who sits where, how others come to the table, and for who may the way to hand a seat over."""
+    """Show who sits where, how to join, and for those who may, how to hand a seat over."""
     here = site()
     table = here.services.tables.get(table_id)
     audience = here.audience(table, "screen")
-    picture = here.picture(table, audience)
+    rendered = here.rendered(table, audience)
     return here.page(
         "seats.html",
         table=table,
         gt=here.words(table),
         layout="screen",
         invitation=_invitation(table, audience),
-        region=placer(here.words(table), picture, new_request),
+        region=placer(here.words(table), rendered, new_request),
     )
 
 
 def _invitation(table: Table, audience: Audience) -> dict[str, Json]:
     here = site()
     code = spelled(table.code) if audience.trusted else ""
-    return {"code": code, "join_address": f"{here.address}{here.url('join')}", "shown": audience.trusted}
+    path = here.url("join")
+    name = here.config.name_address()
+    return {
+        "code": code,
+        "join_address": f"{here.address}{path}",
+        "join_name": f"{name}{path}" if name else "",
+        "shown": audience.trusted,
+    }
 
 
 @blueprint.post("/screen")
 def prove_screen(table_id: str) -> Response:
-    """Let a table screen that was given the code invite with it and hand seats over."""
+    """Let a table screen that was given the code show it and hand seats over."""
     here = site()
     table = here.services.tables.get(table_id)
     here.check_code(table, request.form.get("code", ""))
-    return keep_code(see(_back(table_id, "screen")), table)
+    return keep_code(redirect_to(_back(table_id, "screen")), table)
 
 
 @blueprint.get("/qr.svg")
 def qr(table_id: str) -> Response:
-    """Return the QR code that leads a phone to this table's chairs, for those who may invite."""
+    """Return the QR code of this table's chairs, for those who may invite."""
     here = site()
     table = here.services.tables.get(table_id)
     if not here.trusted(table):
@@ -140,7 +147,7 @@ def qr(table_id: str) -> Response:
 
 @blueprint.get("/made")
 def made(table_id: str) -> Response:
-    """Return the file that an aid has made for its game, to be kept and passed on."""
+    """Return the file that a tool has made for its game."""
     table = site().services.tables.get(table_id)
     if not table.game.makes or not table.steps:
         raise ServiceError("nothing_made")
@@ -159,9 +166,9 @@ def begin(table_id: str) -> Response:
 
 @blueprint.post("/play")
 def play(table_id: str) -> Response:
-    """Make a move, once for each request id and against the version it was meant for.
+    """Make a move against a version, once for each request id.
 
-    What a person wrote into a field ``text`` is the move's last argument.
+    The field ``text`` is the move's last argument.
     """
     move = _read_move(request.form.get("move", ""))
     if "text" in request.form:
@@ -178,14 +185,14 @@ def play(table_id: str) -> Response:
 
 @blueprint.post("/chance")
 def chance(table_id: str) -> Response:
-    """Let the app roll or draw what chance has to bring."""
+    """Let the app roll or draw."""
     _, version, asked = _post()
     return _played(table_id, site().services.play.roll(table_id, seat_token(table_id), version, asked))
 
 
 @blueprint.post("/away")
 def away(table_id: str) -> Response:
-    """Say what becomes of a seat whose player is away, or that it is back."""
+    """Set a seat's absence mode, or that its player is back."""
     form = request.form
     site().services.seats.away(table_id, seat_token(table_id), form.get("seat", "")[:24], form.get("mode", "")[:24])
     return _done(table_id)
@@ -193,7 +200,7 @@ def away(table_id: str) -> Response:
 
 @blueprint.post("/rolls")
 def rolls(table_id: str) -> Response:
-    """Let the app roll and draw by itself, or leave it to people."""
+    """Switch automatic rolling and drawing on or off."""
     site().services.play.let_app_roll(table_id, seat_token(table_id), request.form.get("by") == "app")
     return _done(table_id)
 
@@ -207,7 +214,7 @@ def pace(table_id: str) -> Response:
 
 @blueprint.post("/sound")
 def sound(table_id: str) -> Response:
-    """Let the table want sounds, or none, at devices where nobody chose."""
+    """Switch sounds on or off for devices where nobody has chosen."""
     site().services.play.set_sound(table_id, seat_token(table_id), request.form.get("sound") == "on")
     return _done(table_id)
 
@@ -221,7 +228,7 @@ def close(table_id: str) -> Response:
 
 @blueprint.post("/rename")
 def rename(table_id: str) -> Response:
-    """Call the table something else."""
+    """Rename the table."""
     site().services.tables.rename(table_id, seat_token(table_id), request.form.get("title", "")[:200])
     return _done(table_id)
 
@@ -236,26 +243,26 @@ def archive(table_id: str) -> Response:
 
 @blueprint.post("/again")
 def again(table_id: str) -> Response:
-    """Set the same table once more, and lead whoever asked to it."""
+    """Open a table with the same players and rules, and redirect to it."""
     token = seat_token(table_id)
     following = site().services.tables.again(table_id, token)
-    return keep_token(see(site().url("table", table_id=following.id)), following.id, token)
+    return keep_token(redirect_to(site().url("table", table_id=following.id)), following.id, token)
 
 
 @blueprint.get("/again")
 def follow(table_id: str) -> Response:
-    """Lead a phone to the table at which its players play once more; it keeps its seat."""
+    """Redirect a phone to the table at which its players play again; it keeps its seat."""
     table = site().services.tables.get(table_id)
     if not table.again:
-        return see(site().url("table", table_id=table_id))
-    response = see(site().url("table", table_id=table.again))
+        return redirect_to(site().url("table", table_id=table_id))
+    response = redirect_to(site().url("table", table_id=table.again))
     token = seat_token(table_id)
     return keep_token(response, table.again, token) if site().services.seats.held(table.again, token) else response
 
 
 @blueprint.post("/undo")
 def undo(table_id: str) -> Response:
-    """Take a seat's last move back."""
+    """Undo a seat's last move."""
     seat, version, asked = _post()
     return _played(table_id, site().services.play.undo(table_id, seat_token(table_id), seat, version, asked))
 
@@ -269,7 +276,7 @@ def _post() -> tuple[Seat, int, str]:
 
 @blueprint.post("/free")
 def free(table_id: str) -> Response:
-    """Hand a lost seat over: by a phone at the table, or by the table screen, which was given the code."""
+    """Free a lost seat, from a phone at the table or a table screen that was given the code."""
     here = site()
     table = here.services.tables.get(table_id)
     if not here.trusted(table):
@@ -281,7 +288,7 @@ def free(table_id: str) -> Response:
 
 @blueprint.post("/temple")
 def serve(table_id: str) -> Response:
-    """Let a temple serve this table, or none; one that another table holds needs that table's code."""
+    """Let a temple serve this table, or none; if another table holds it, that table's code is needed."""
     here = site()
     temple = request.form.get("temple", "")[:32] or None
     if temple == here.services.tables.get(table_id).temple:
@@ -294,7 +301,7 @@ def serve(table_id: str) -> Response:
 
 @blueprint.get("/picks")
 def picks(table_id: str) -> Response:
-    """Show a level deeper of the choices of a seat, or hand it to our script as forms."""
+    """Show the next level of a seat's choices, or return it to our script as forms."""
     here = site()
     table = here.services.tables.get(table_id)
     seat = request.args.get("seat", "")[:24]
@@ -310,36 +317,38 @@ def picks(table_id: str) -> Response:
     whose = due.seat or seat if seat == CHANCE and due else seat
     own = here.audience(table, "phone").seats
     audience = Audience(language(), "phone", (seat,), stands_in="" if seat in own or seat == CHANCE else seat)
-    form = here.painter.forms(table, audience)
+    form = here.renderer.forms(table, audience)
     html = [
-        _foreseen(filled(form(choice.to_json(), picked=path), table.version, new_request), table, seat, choice)
+        _foreseen(
+            fill_placeholders(form(choice.to_json(), picked=path), table.version, new_request), table, seat, choice
+        )
         for choice in choices
     ]
-    if scripted():
+    if wants_json():
         return jsonify(title=here.words(table)("picks.title"), choices=html)
     return here.page(
         "picks.html",
         table=table,
         gt=here.words(table),
         seat=whose,
-        forms=[Markup(each) for each in html],  # noqa: S704  # painted by a template that escapes
+        forms=[Markup(each) for each in html],  # noqa: S704  # from a template that escapes
     )
 
 
 def _foreseen(html: str, table: Table, seat: Seat, choice: Choice) -> str:
-    """Return the form of a choice with what it would change, as far as its seat can know, below it."""
+    """Return the form of a choice, with what it would change as far as its seat can know."""
     if seat == CHANCE or not choice.move or table.phase != "running":
         return html
     words = preview_words(site().words(table), table.game.preview(table.state, seat, choice.move))
     if not words:
         return html
     made = Markup('<div class="foreseen">{}<p>{}</p></div>')
-    return made.format(Markup(html), words)  # noqa: S704  # painted by a template that escapes
+    return made.format(Markup(html), words)  # noqa: S704  # from a template that escapes
 
 
 @blueprint.get("/preview")
 def preview(table_id: str) -> Response:
-    """Give, for each move that a seat may make, what it would change as far as that seat can know."""
+    """Return, for each of a seat's moves, what it would change as far as that seat can know."""
     here = site()
     table = here.services.tables.get(table_id)
     seat = request.args.get("seat", "")[:24]
@@ -353,7 +362,7 @@ def preview(table_id: str) -> Response:
 
 
 def _read_move(text: str) -> Move:
-    """Read a move as a field holds it; raises `ServiceError` ``bad_move`` where it is none, or has no name."""
+    """Read a move from a field; raises `ServiceError` ``bad_move``."""
     try:
         move = Move.from_json(json.loads(text))
     except (ValueError, RecursionError):
@@ -378,9 +387,9 @@ def refusal_words(table: Table, refusal: Refusal) -> str:
 
 
 def _done(table_id: str) -> Response:
-    if scripted():
+    if wants_json():
         return jsonify(ok=True, **_news(table_id))
-    return see(_back(table_id))
+    return redirect_to(_back(table_id))
 
 
 def _notice(table: Table, kind: str, words: str) -> Response:
@@ -388,12 +397,12 @@ def _notice(table: Table, kind: str, words: str) -> Response:
 
 
 def _news(table_id: str) -> dict[str, Any]:
-    """Return what the phone that posted has not seen yet, so that it need not wait for its stream."""
+    """Return what has changed for the phone that posted, so that it need not wait for its stream."""
     here = site()
     table = here.services.tables.get(table_id)
     layout = "screen" if request.form.get("as") == "screen" else "phone"
     stand_in = request.form.get("for", "")[:24]
-    return here.picture(table, here.audience(table, layout, stand_in)).news(request.form.get("seen", ""))
+    return here.rendered(table, here.audience(table, layout, stand_in)).news(request.form.get("seen", ""))
 
 
 def _chairs(table_id: str) -> Sequence[Chair]:
@@ -401,7 +410,7 @@ def _chairs(table_id: str) -> Sequence[Chair]:
 
 
 def _back(table_id: str, otherwise: str = "table") -> str:
-    """Return the table's page that the post came from: a screen's stays a screen."""
+    """Return the table's page that the post came from, on a phone or a screen."""
     came_from = urlsplit(request.headers.get("Referer", "")).path
     pages = [site().url(page, table_id=table_id) for page in ("table", "screen", "seats")]
     pages += [site().url("for_another", table_id=table_id, seat=chair.seat) for chair in _chairs(table_id)]

@@ -1,4 +1,4 @@
-"""The temples' pages: their health, what they counted, which table they serve, and requests to them."""
+"""The temples' pages: their health, their counts, which table they serve, and requests to them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 from flask import Blueprint, Response, jsonify, request
 
-from companion.adapters.news import Picture
+from companion.adapters.news import RenderedPage
 from companion.model.table import ServiceError
 from companion.model.temples import Temple
-from companion.web.site import CONFLICT, FORBIDDEN, language, request_id, scripted, see, site, whole_number
+from companion.web.site import CONFLICT, FORBIDDEN, language, redirect_to, request_id, site, wants_json, whole_number
 from templo import contract
 
 blueprint = Blueprint("temples", __name__)
@@ -23,7 +23,7 @@ _ASKED = {
     "discard": (contract.CommandName.CALIBRATE, False),
     "dismiss": (contract.CommandName.DISMISS, None),
 }
-"""What a button asks for, as a command and its yes or no."""
+"""The buttons, each with its command and the value of `keep`."""
 
 _NOTICE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _OF_A_SLOT = frozenset({"drop", "calibrate", "keep", "discard"})
@@ -45,36 +45,36 @@ def temple(name: str) -> Response:
     """Show one temple."""
     here = site()
     sent = here.services.temples.get(name).request
-    picture = _picture(name)
+    rendered = _rendered(name)
     return here.page(
         "temple.html",
         name=name,
-        picture=picture,
+        rendered=rendered,
         notice="",
         waits=sent is not None and sent.pending,
         stream_url=here.url("temple_stream", name=name),
-        region=here.temple_region(picture),
+        region=here.temple_region(rendered),
     )
 
 
 @blueprint.post("/temples/<name>/ask")
 def ask(name: str) -> Response:
-    """Ask a temple that no game runs on: anybody on this network may."""
+    """Send a request to a temple without a running game: anybody on this network may."""
     if game_runs(site().services.temples.get(name)):
         return refused(name, ServiceError("game_runs"), FORBIDDEN)
     return _asked(name)
 
 
 def game_runs(temple: Temple) -> bool:
-    """Return whether a game runs on a temple: then only who is at its table commands it."""
+    """Return whether a game is running on a temple; then only people at its table may send requests."""
     return any(table.id == temple.table_id and table.phase == "running" for table in site().services.tables.all())
 
 
 @blueprint.post("/t/<table_id>/temple/ask")
 def ask_at_table(table_id: str) -> Response:
-    """Ask the temple that serves a table: only who sits there, or was given its code, may.
+    """Send a request to a table's temple: only people at the table, or with its code, may.
 
-    A calibration lets tokens fall that score nothing, so it is no stranger's to begin in the middle of a game.
+    During a calibration tokens do not score, so a stranger must not start one in the middle of a game.
     """
     here = site()
     table = here.services.tables.get(table_id)
@@ -107,23 +107,23 @@ def _asked(name: str) -> Response:
 
 
 def done(name: str) -> Response:
-    """Answer that a temple's page has changed, and how."""
-    if scripted():
+    """Return what has changed on a temple's page, or redirect to it."""
+    if wants_json():
         return jsonify(ok=True, **_news(name))
-    return see(site().url("temple", name=name))
+    return redirect_to(site().url("temple", name=name))
 
 
 def refused(name: str, error: ServiceError, status: int) -> Response:
-    """Answer that a temple was asked nothing, and why."""
+    """Return why no request was sent to a temple."""
     here = site()
     back, back_words = here.url("temple", name=name), "error.back_temple"
     return here.failure(here.refusal(error), back, status, news=lambda: _news(name), back_words=back_words)
 
 
 def _news(name: str) -> dict[str, object]:
-    """Return what the page that posted has not seen yet, so that it need not wait for its stream."""
-    return _picture(name).news(request.form.get("seen", ""))
+    """Return what has changed for the page that posted, so that it need not wait for its stream."""
+    return _rendered(name).news(request.form.get("seen", ""))
 
 
-def _picture(name: str) -> Picture:
-    return site().temple_picture(site().services.temples.get(name), language())
+def _rendered(name: str) -> RenderedPage:
+    return site().rendered_temple(site().services.temples.get(name), language())

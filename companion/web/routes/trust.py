@@ -1,4 +1,4 @@
-"""The page that leads a phone to these pages over TLS, and the authority that it must trust for that."""
+"""The page that helps a phone to trust this machine's authority and to open these pages over TLS."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ blueprint = Blueprint("trust", __name__)
 
 @blueprint.get("/trust")
 def trust() -> Response:
-    """Show how a phone or a computer comes to trust this machine, so that its browser opens these pages over TLS."""
+    """Show how to trust this machine's authority, so that a browser opens these pages over TLS."""
     authority = _authority()
     return site().page(
         "trust.html",
@@ -39,12 +39,12 @@ def authority() -> Response:
 
 @blueprint.get("/worker.js")
 def worker() -> Response:
-    """Return the script that shows notifications; it is here, not among the others, so that every page is its own."""
+    """Return the service worker that shows notifications, at a path that covers every page."""
     return send_from_directory("static", "worker.js")
 
 
 def _authority() -> bytes:
-    """Return the authority's certificate as DER, or nothing where there is none."""
+    """Return the authority's certificate as DER, or no bytes if there is none."""
     file = site().config.authority
     if file:
         with suppress(OSError, ValueError):

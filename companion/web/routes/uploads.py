@@ -1,8 +1,6 @@
-"""What a form sets of a game's options, texts among them: a file, an earlier upload, or another table's text.
+"""Reads a game's options from a form, texts among them: a new file, an earlier upload, or another table's text.
 
-What a table has is the text that it was set with, or the one that an aid's table has made.
-
-It opens no table.
+A table's text is the one that it was opened with, or the one that a tool's table has made.
 """
 
 from __future__ import annotations
@@ -20,33 +18,33 @@ from companion.model.table import ServiceError, Table
 from companion.web.site import whole_number
 
 OWN = "@text"
-"""What a form says of an option instead of one of its values where the table brings a text of its own."""
+"""The form's value of an option for which the table has a text of its own."""
 
 OF_TABLE = "@table:"
-"""What a form says, with the id of a table before it, to play with the text that was brought to that one."""
+"""The prefix of a form's value that names another table by its id, to use its text."""
 
 EARLIER = 6
-"""How many texts of earlier tables a form offers for an option."""
+"""The most texts of earlier tables that a form offers for an option."""
 
 MAX_UPLOAD = 524_288
-"""Bytes of a form that may bring a text; any sound text fits, with all that a form wraps round it."""
+"""The most bytes of a form with a text; any valid text fits."""
 
 SHOWN = 20
-"""How many faults of a text a page shows."""
+"""The most faults of a text on a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """For each option that a form brings a text for: the text, and what is wrong in it."""
+    """For each option that a form has a text for: the text, and its faults."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
     faults: Mapping[str, tuple[Fault, ...]] = field(default_factory=dict)
 
 
 def earlier(game: Game[Any], tables: Sequence[Table], wanted: Mapping[str, str]) -> dict[str, list[Table]]:
-    """Return for each option that takes a text the tables that brought one, each text once, under its last table.
+    """Return for each option the tables that had a text for it, each text once, with its last table.
 
-    `tables` are the newest first. The table of an aid that makes such a text is offered where `wanted` names it.
+    `tables` are the newest first. The table of a tool that makes such a text is included if `wanted` names it.
     """
     found: dict[str, list[Table]] = {}
     for option in (each for each in game.options if each.reader):
@@ -66,10 +64,10 @@ def earlier(game: Game[Any], tables: Sequence[Table], wanted: Mapping[str, str])
 def brought(
     game: Game[Any], form: Mapping[str, str], files: Mapping[str, FileStorage], tables: Sequence[Table]
 ) -> Brought:
-    """Return the texts that a form brings; a new file counts before everything else.
+    """Return the texts in a form; a new file has precedence.
 
-    Raises `ServiceError` ``no_file`` where the form wants a text of its own and brings none, ``bad_option`` for what
-    is none of the option's values.
+    Raises `ServiceError` ``no_file`` if the form wants a text of its own and brings none, ``bad_option`` for what is
+    none of the option's values.
     """
     texts: dict[str, str] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
@@ -86,7 +84,7 @@ def brought(
 
 
 def options_chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
-    """Return the options that a form sets; what it leaves empty stays as the preset has it."""
+    """Return the options that a form sets; empty ones stay as in the preset."""
     chosen: dict[str, Value] = {}
     for option in game.options:
         text = form.get(f"option.{option.key}", "").strip()
@@ -126,7 +124,7 @@ def _data(
 
 
 def _text_of(table: Table, game: Game[Any], option: Option) -> str | None:
-    """Return the text that a table has for an option of a game or of an aid, or none."""
+    """Return the text that a table has for an option of a game or of a tool, or None."""
     if _makes(table, game, option):
         return table.game.written(table.state)
     text = table.options.get(option.key)
@@ -134,11 +132,11 @@ def _text_of(table: Table, game: Game[Any], option: Option) -> str | None:
 
 
 def _lends(game: Game[Any]) -> bool:
-    """Return whether an option takes what a table plays with even where that is no text of its own: an aid's does."""
+    """Return whether an option takes what a table plays with even where that is no text of its own: a tool's does."""
     return registry.parts(game.name)[1] != ""
 
 
 def _makes(table: Table, game: Game[Any], option: Option) -> bool:
-    """Return whether a table is of an aid that makes a text for an option of that game."""
+    """Return whether a table is of a tool that makes a text for an option of that game."""
     same = registry.parts(table.charter.game)[0] == registry.parts(game.name)[0]
     return same and table.game.makes == option.key and table.began_at is not None

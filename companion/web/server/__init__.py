@@ -1,1 +1,1 @@
-"""Who may connect and how often, and the server itself."""
+"""The HTTP server, and who may connect to it and how often."""

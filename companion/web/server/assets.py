@@ -1,9 +1,9 @@
-"""Files of the pages that a browser keeps: their paths hold a version, which changes when any of them does.
+"""The static files of the pages, under paths with a version, so that browsers can cache them for good.
 
-A page names ``/v/3f9c01d2a7b4/static/table.js``, and what that imports stands below the same version. So a phone that
-opens a page a second time asks for the page alone. Without a version, or with that of another release, the same path
-is answered too, and asked for again each time: while companions of one installation are updated one after another, a
-page of one release may get a script of the other, for as long as that takes.
+A page names ``/v/3f9c01d2a7b4/static/table.js``, and its imports are below the same version, which changes when any
+of the files does. So a phone that opens a page again requests only the page. A path without a version, or with that
+of another release, is answered too, but must be validated again: while companions of one installation are updated, a
+page may come from one and its files from another.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Says when each open stream is to be looked after, from a few threads, however many streams there are.
+"""Schedules the open event streams on a few threads, however many streams there are.
 
-A stream is looked after when there is news for it, not more often than every `PACE` seconds, and every `HEARTBEAT`
-seconds. Streams of the same key, such as those of one table, take turns: a table that is slow to paint holds one
-thread, and the streams of the others go on.
+A stream is served when there is news for it, at most every `PACE` seconds, and every `HEARTBEAT` seconds. Streams
+with the same key, such as those of one table, are served one after another: a table that is slow to render occupies
+one thread, and the streams of other tables go on.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from enum import Enum, auto
 from typing import TypeAlias
 
 HEARTBEAT = 8.0
-"""Seconds. It keeps the way open and finds out who has hung up; `live.js` waits 20 s for one."""
+"""Seconds. It keeps the connection open and detects closed ones; `live.js` waits 20 s for one."""
 
 PACE = 0.04
-"""Seconds at least between two looks of one stream: a burst is a few pictures, a single token is at once."""
+"""The least seconds between two updates of a stream: a burst becomes a few, a single token is immediate."""
 
 AGAIN = 1.0
-"""Seconds until a reader that was too slow for its last news is tried again."""
+"""Seconds until a reader that was too slow is tried again."""
 
 THREADS = 4
 
@@ -33,20 +33,20 @@ log = logging.getLogger(__name__)
 
 
 class Step(Enum):
-    """What became of a stream that was looked after."""
+    """The result of serving a stream."""
 
     DONE = auto()
     SLOW = auto()
-    """Its reader has not read what it was sent before: what is news stays news."""
+    """Its reader has not read the last update yet, so the news is kept."""
     OVER = auto()
 
 
 Look: TypeAlias = Callable[[bool], Step]
-"""Looks after one stream; whether there is news for it, or a heartbeat is due."""
+"""Serves one stream; the argument says whether there is news, else a heartbeat is due."""
 
 
 class Turn:
-    """The place of one stream in the order in which streams are looked after."""
+    """The place of one stream in the schedule."""
 
     __slots__ = ("at_work", "due", "fresh", "key", "look", "not_before")
 
@@ -60,10 +60,10 @@ class Turn:
 
 
 class Broadcast:
-    """Looks after streams, while there are any."""
+    """Serves streams, while there are any."""
 
     def __init__(self, threads: int = THREADS) -> None:
-        """Begin no thread before there is a stream."""
+        """Start without threads; they start with the first stream."""
         self._threads = threads
         self._changed = threading.Condition()
         self._turns: set[Turn] = set()
@@ -74,7 +74,7 @@ class Broadcast:
         self._running = 0
 
     def add(self, turn: Turn) -> None:
-        """Look after a stream from now on; the first time at once, as if there were news."""
+        """Add a stream; it is served at once, as if there were news."""
         with self._changed:
             self._turns.add(turn)
             self._schedule(turn, time.monotonic())
@@ -83,7 +83,7 @@ class Broadcast:
                 threading.Thread(target=self._work, name="streams", daemon=True).start()
 
     def news(self, turn: Turn) -> None:
-        """Say that there is news for a stream; it is called by whoever publishes."""
+        """Note that there is news for a stream; called by the publisher."""
         with self._changed:
             if not turn.fresh:
                 turn.fresh = True
@@ -91,7 +91,7 @@ class Broadcast:
                     self._schedule(turn, max(turn.not_before, time.monotonic()))
 
     def remove(self, turn: Turn) -> None:
-        """Look after a stream no longer; harmless when it was removed before."""
+        """Remove a stream; may be called again."""
         with self._changed:
             self._turns.discard(turn)
             self._changed.notify_all()
@@ -112,7 +112,7 @@ class Broadcast:
             self._took(turn, fresh, step)
 
     def _next(self) -> tuple[Turn, bool] | None:
-        """Wait for a stream that is due, and return it with whether there is news for it; none where none is open."""
+        """Wait for a stream that is due, and return it with whether there is news for it; None if none is open."""
         with self._changed:
             while self._turns:
                 pause = self._order[0][0] - time.monotonic() if self._order else None

@@ -1,9 +1,9 @@
 """How a stream's bytes are encoded for a browser: as they are, or compressed.
 
-A painted region is mostly what it was a moment ago, so that a piece refers to the event before it: what travels is
-little more than what changed. What many browsers are sent is compressed once nevertheless. A piece is a sequence of
-whole deflate blocks (RFC 1951) that fits into every stream of gzip (RFC 1952) in which the same event came last, with
-as many bytes after it; no stream keeps a window of its own.
+A region is mostly the same as a moment ago, so a piece refers to the event before it, and little more than the
+changes is sent. Still, what many browsers receive is compressed only once: a piece is a sequence of whole deflate
+blocks (RFC 1951) that fits into every gzip stream (RFC 1952) whose last event was the same, with as many bytes after
+it. No stream has a window of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which requests are allowed at all: hosts, origins, headers, sizes and wrong codes. It knows no page and no game."""
+"""Checks whether a request is allowed at all: host, origin, headers, size, and too many wrong codes before."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header without its port: ``"[::1]:8000"`` is ``"::1"``; empty where it is none."""
+    """Return the name in a Host header without its port: ``"[::1]:8000"`` is ``"::1"``; empty if it is none."""
     try:
         return (urlsplit(f"//{host}").hostname or "").rstrip(".") if host.isprintable() else ""
     except ValueError:
@@ -100,7 +100,7 @@ def install(
                     raise Refused(413, "many_fields", most=MOST_FIELDS)
 
     @app.after_request
-    def seal(response: Response) -> Response:
+    def add_security_headers(response: Response) -> Response:
         headers = response.headers
         headers.setdefault("Content-Security-Policy", CONTENT_POLICY)
         headers["X-Content-Type-Options"] = "nosniff"
@@ -114,7 +114,7 @@ def install(
 
 
 def client(address: str | None) -> str:
-    """Return who is counted for an address: itself, or for IPv6 its network, which is one household."""
+    """Return the client that is counted for an address: itself, or for IPv6 its network, which is one household."""
     try:
         ip = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:
@@ -127,7 +127,7 @@ def client(address: str | None) -> str:
 
 
 class Lockout:
-    """Counts wrong codes, for each address and in all; too many within a while, and no code is looked at any more.
+    """Counts wrong codes, for each address and in all; after too many within a time, no code is checked.
 
     In all there may be sixty times as many as for one address: a guesser of many addresses needs decades too, and
     locks out whoever wants to join by a code meanwhile, but nobody who holds a seat or a screen.
@@ -168,7 +168,7 @@ class Lockout:
         self._announce(client(address))
 
     def count(self, who: str) -> None:
-        """Count one wrong code of somebody."""
+        """Count one wrong code of a client."""
         with self._lock:
             times = self._wrong.setdefault(who, deque(maxlen=self._most))
             times.append(self._clock())

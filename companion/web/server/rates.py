@@ -1,4 +1,4 @@
-"""How often one address may post, open a table and upload a file. It knows no page and stores nothing."""
+"""Limits how often one address may post, open a table and upload a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from companion.web.server.guard import MAX_BODY, WRITES, Refused, client
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many may come at once, and how many a second for ever."""
+    """A rate limit: the burst, and the sustained rate a second."""
 
     burst: int
     per_second: float
@@ -25,14 +25,14 @@ POSTS = Pace(burst=300, per_second=20.0)
 """Eight phones behind one access point, each tapping twice a second, stay below it all evening."""
 
 OPENINGS = Pace(burst=60, per_second=0.2)
-"""A table that was opened is kept for ever, so that fewer may be: a club's evening at once, then twelve a minute."""
+"""Tables are stored permanently, so the limit is lower: a club's evening at once, then twelve a minute."""
 
 UPLOADS = Pace(burst=20, per_second=0.5)
-"""A file costs a fifth of a second to judge at worst: one address gets a tenth of a processor for its files."""
+"""Checking a file takes a fifth of a second at worst: one address gets a tenth of a processor for that."""
 
 
 class Meter:
-    """Counts what each address does against one pace: an allowance that fills again by itself.
+    """Limits what each address does, by an allowance that refills with time.
 
     `clock` gives seconds that never run backwards. Of very many addresses those that came first are forgotten.
     """
@@ -45,7 +45,7 @@ class Meter:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, address: str | None) -> None:
-        """Count one; raises `Refused` 429, with the seconds to wait, where the allowance is used up."""
+        """Count one action; raises `Refused` 429, with the seconds to wait, if the allowance is used up."""
         who, now = client(address), self._clock()
         with self._lock:
             left, then = self._left.get(who, (float(self._pace.burst), now))
@@ -67,7 +67,7 @@ class Turns:
         self._busy: set[str] = set()
 
     def take(self, address: str | None) -> str:
-        """Take the turn of an address, to be given back; raises `Refused` 429 while it is taken."""
+        """Take the turn of an address; raises `Refused` 429 while it is taken."""
         who = client(address)
         with self._lock:
             if who in self._busy:
@@ -76,7 +76,7 @@ class Turns:
         return who
 
     def give_back(self, who: str) -> None:
-        """Let the next one in."""
+        """Release the turn."""
         with self._lock:
             self._busy.discard(who)
 

@@ -1,10 +1,10 @@
-"""Serves the web application with waitress, and stops at once on request. It knows sockets and threads, but no page.
+"""Serves the web application with waitress, with deadlines and limits for each address, and stops at once on request.
 
-waitress answers a request from one thread to its end, has no deadline for a request and no limit for one address. So
-its listener, its channels and its tasks are extended here. A response that goes on, such as an event stream, leaves
-its thread after its first bytes: the application puts a `Follower` into the request's environment under `FOLLOWER`,
-which is given the connection and sends whatever it likes from any thread. An address that opens more connections
-than it may loses those that it uses least.
+waitress answers each request in one thread, has no deadline for a request and no limit for one address. So its
+listener, channels and tasks are extended here. A response that continues, such as an event stream, leaves its thread
+after its first bytes: the application puts a `Follower` into the request's environment under `FOLLOWER`, which is
+given the connection and sends from any thread. An address that opens too many connections loses those that it uses
+least.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ PAGES = 8
 """Threads that answer requests."""
 
 FOLLOWER = "templo.follower"
-"""The key of the request's environment for who goes on with a response; there is none where the server cannot."""
+"""The key in a request's environment for the follower of a response; missing on other servers."""
 
 UNREAD = 262_144
-"""Bytes that wait for a reader at most before it is sent nothing more for now."""
+"""The most bytes that wait for a reader before it is sent no more for now."""
 
 LOW = 1024
 """`select()`, by which paho reconnects to the broker, takes descriptors below this only: connections get higher ones
@@ -59,16 +59,16 @@ LARGEST = 1_048_576
 """Bytes of a body that is read at all: more than any page takes, so that a body too large is refused in our words."""
 
 STALLED_MS = 45_000
-"""After so long without an answer a phone that left is given up, and its stream with it."""
+"""After this time without a response from its phone a connection is closed, and its stream with it."""
 
 LAST_WORDS = 2.0
-"""Seconds that answers under way are given at the end."""
+"""Seconds for running requests at the end."""
 
 PROBE_S = 2.0
-"""How often the threads that answer are asked for a sign of life."""
+"""How often the worker threads must accept a test job."""
 
 BUSY_S = 10.0
-"""How long all of them may be at work on pages before that counts as stuck."""
+"""How long all of them may be busy before they count as stuck."""
 
 
 class ServeError(Exception):
@@ -76,11 +76,11 @@ class ServeError(Exception):
 
 
 class Line(Protocol):
-    """A connection over which a response goes on."""
+    """A connection on which a response continues."""
 
     @property
     def closed(self) -> bool:
-        """Whether the reader is gone."""
+        """Whether the reader has closed the connection."""
 
     def send(self, data: bytes) -> bool:
         """Send bytes without waiting for the reader; return whether they were taken, all or none."""
@@ -90,13 +90,13 @@ class Line(Protocol):
 
 
 class Follower(Protocol):
-    """Goes on with a response whose first bytes were written."""
+    """Continues a response whose first bytes were written."""
 
     def begin(self, line: Line) -> None:
         """Take the connection over."""
 
     def closed(self) -> None:
-        """Learn that the connection is closed, or was never handed over; may be called more than once."""
+        """Note that the connection is closed, or was never handed over; may be called more than once."""
 
 
 class Server:
@@ -192,10 +192,10 @@ class Server:
 
 
 class _Task(WSGITask):  # type: ignore[misc]  # it ships no types
-    """Answers a request, or its beginning where somebody goes on with it."""
+    """Answers a request, or its beginning if a follower continues it."""
 
     def get_environment(self) -> dict[str, Any]:
-        """Return the request's environment, with a place for who goes on with the response."""
+        """Return the request's environment, with a place for a follower."""
         environment: dict[str, Any] = super().get_environment()
         environment.setdefault(FOLLOWER, None)
         return environment
@@ -210,7 +210,7 @@ class _Task(WSGITask):  # type: ignore[misc]  # it ships no types
                 follower.closed()
 
     def finish(self) -> None:
-        """End the response, unless somebody goes on with it."""
+        """End the response, unless a follower continues it."""
         follower = self.get_environment()[FOLLOWER]
         if follower is None:
             super().finish()
@@ -220,7 +220,7 @@ class _Task(WSGITask):  # type: ignore[misc]  # it ships no types
 
 
 class _Line:
-    """The connection of a response that goes on."""
+    """The connection of a continued response."""
 
     def __init__(self, channel: _Channel, chunked: bool) -> None:
         self._channel = channel
@@ -258,11 +258,11 @@ class _Line:
 
 
 class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
-    """A connection that knows whose it is, and by when its client must have sent the rest of a request."""
+    """A connection with its client's address, and a deadline for the rest of a request."""
 
     task_class = _Task
     follower: Follower | None = None
-    """Who goes on with the response, from when its first bytes were written."""
+    """The follower of the response, once its first bytes were written."""
 
     def __init__(
         self,
@@ -295,7 +295,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
         return result
 
     def service(self) -> None:
-        """Answer a request, in a thread; nothing while somebody goes on with the one before."""
+        """Answer a request, in a thread; do nothing while a follower continues the one before."""
         if self.follower is None:
             self._answering = True
             super().service()
@@ -303,7 +303,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
             self._answering = False
 
     def follow(self, follower: Follower, chunked: bool) -> None:
-        """Let somebody go on with the response that is being answered."""
+        """Let a follower continue the current response."""
         self.follower = follower
         # waitress takes the first request off its list when the thread returns. The list stays as it is, so that the
         # connection is at work until the follower has ended the response.
@@ -312,19 +312,19 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
         follower.begin(_Line(self, chunked))
 
     def handle_close(self) -> None:
-        """Close the connection, and let whoever goes on with a response know."""
+        """Close the connection, and notify the follower of a response."""
         super().handle_close()
         if self.follower is not None:
             self.follower.closed()
 
     @property
     def idle(self) -> bool:
-        """Whether nobody works on a request of this connection."""
+        """Whether no request of this connection is being answered."""
         return not (self.requests or self._answering)
 
 
 class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
-    """Accepts connections, so many in all and so many of one address; closes those whose client takes too long."""
+    """Accepts a limited number of connections, in all and of one address; closes those that are too slow."""
 
     channel_class = _Channel
     most = LOW - BESIDE
@@ -341,7 +341,7 @@ class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
                 channel.will_close = True
 
     def accept(self) -> tuple[socket.socket, Any] | None:
-        """Accept a connection where there is room, or room can be made among those of the same address."""
+        """Accept a connection if there is room, or if an idle one of the same address can be closed."""
         accepted: tuple[socket.socket, Any] | None = super().accept()
         if accepted is None:
             return None
@@ -415,7 +415,7 @@ def _closed_one(channels: Iterable[_Channel]) -> bool:
 
 
 def _behind(proxy: str) -> dict[str, Any]:
-    """Return what waitress must know of a reverse proxy."""
+    """Return waitress's settings for a reverse proxy."""
     return {
         "trusted_proxy": proxy,
         "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto"},
@@ -424,7 +424,7 @@ def _behind(proxy: str) -> dict[str, Any]:
 
 
 class _Probe:
-    """A task like a page's, which proves that the threads that answer are not all dead or stuck."""
+    """A task that proves that the worker threads are not all dead or stuck."""
 
     def __init__(self, beat: Beat, prove: Callable[[], object]) -> None:
         self.due = 0.0
@@ -432,13 +432,13 @@ class _Probe:
         self._prove = prove
 
     def service(self) -> None:
-        """Be run by one of the threads."""
+        """Note that one of the threads has run this."""
         self._prove()
         self._beat(BUSY_S)
         self.due = time.monotonic() + PROBE_S
 
     def cancel(self) -> None:
-        """Be thrown away at the end."""
+        """Ignore that it was dropped at the end."""
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""What a phone that holds some seats may see of a game, and what each seat may choose. It changes nothing."""
+"""What a phone that holds some seats may see of a game, and the choices of each seat."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def _chance(table: Table, held: Sequence[Seat]) -> Json:
 
 
 def _choices(table: Table, seat: Seat) -> list[Json]:
-    """Return what a seat may choose; nothing where the table was closed in the middle of its game."""
+    """Return what a seat may choose; nothing if the table was closed in the middle of its game."""
     return [] if table.is_closed else [choice.to_json() for choice in table.game.choices(table.state, seat)]

@@ -1,6 +1,6 @@
-"""The slices of a table for one audience: the game's own regions, and those that every page has.
+"""What a table's page shows to one audience: the game's own regions, and those that every table has.
 
-Everything a page shows of a table passes here, so here is decided who may see and who may do what. It paints nothing.
+Everything that a page shows of a table is decided here: who may see it, and who may act.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from companion.adapters.news import Cut
+from companion.adapters.news import ViewModel
 from companion.games.kit import Fault, Guide, Json, Seat
 from companion.model.entries import LEVEL_OF, PACES, away_modes
 from companion.model.plays import minutes, ranked, result_of
@@ -57,7 +57,7 @@ class Audience:
     """The absent player's seat for which it acts here: all that it does is confirmed first."""
 
 
-def table_view_model(services: Services, table_id: str, audience: Audience) -> Cut:
+def table_view_model(services: Services, table_id: str, audience: Audience) -> ViewModel:
     """Cut a table for an audience: the game's own regions, and the shell's log, health, seats and lobby."""
     table = services.tables.get(table_id)
     temple = services.temples.get(table.temple) if table.temple else None
@@ -88,7 +88,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
     stage = "lobby" if table.phase == "lobby" else "play"
     mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
     mark += f":for-{audience.stands_in}" if audience.stands_in else ""
-    return Cut(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
+    return ViewModel(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
 
 
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
@@ -251,7 +251,7 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
     """
     phone = audience.layout == "phone" and bool(audience.seats) and table.phase == "running"
     awaited = {*table.game.to_act(table.state), table.on_turn} if phone else set()
-    lent = [seat for seat in table.lent() if seat in awaited and seat not in audience.seats]
+    lent = [seat for seat in table.delegated_seats() if seat in awaited and seat not in audience.seats]
     return {
         "acted": [*_acted_for(table, audience)] if phone else [],
         "away": [
@@ -265,7 +265,7 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
 
 
 def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
-    """Return where an aid leads when it is done."""
+    """Return where a tool leads when it is done."""
     return {
         "over": table.phase == "over",
         "mine": bool(audience.seats),
@@ -323,7 +323,7 @@ def _guide(table: Table, guide: Guide, *, mine: bool) -> Mapping[str, Json]:
 
 
 def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
-    """Return how a game ended, who came where, and where the table leads from here; of an aid nothing."""
+    """Return how a game ended, who came where, and where the table leads from here; of a tool nothing."""
     if table.phase != "over" or "." in table.charter.game:
         return {"over": False}
     result = result_of(table)

@@ -1,7 +1,4 @@
-"""The slices of a temple's page: its health, what its owner should do now, and pending requests.
-
-Everything that the page shows passes here: codes and numbers, never words. It paints nothing and asks nothing.
-"""
+"""What a temple's page shows, as codes and numbers: its health, what to do now, and pending requests."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from companion.adapters.news import Cut
+from companion.adapters.news import ViewModel
 from companion.games.kit import Json
 from companion.model.ports import StoredToken
 from companion.model.requests import MOST, USUAL, Proposal, Selftest, TempleRequest
@@ -91,7 +88,7 @@ class Todo(NamedTuple):
         }
 
 
-def temple_view_model(services: Services, name: str) -> Cut:
+def temple_view_model(services: Services, name: str) -> ViewModel:
     """Cut a temple's page."""
     temple = services.temples.get(name)
     serves = services.tables.find(temple.table_id)
@@ -106,7 +103,7 @@ def temple_view_model(services: Services, name: str) -> Cut:
         "serving": _serving(services, temple, serves),
         "source": _source(temple),
     }
-    return Cut(0, "temple", None, slices)
+    return ViewModel(0, "temple", None, slices)
 
 
 def todos(temple: Temple, unclaimed: int) -> list[Todo]:

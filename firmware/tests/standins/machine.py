@@ -22,6 +22,25 @@ class Pin:
         return None
 
 
+class PWM:
+    """A pin that pulses: the world shows what was last set."""
+
+    def __init__(self, pin):
+        """Take a pin, at rest."""
+        self._number = pin.number
+        world.pulses[self._number] = [0, 0]
+
+    def freq(self, hertz):
+        """Choose how often it pulses in a second."""
+        if not 8 <= hertz <= 62500000:
+            raise ValueError("freq out of range")
+        world.pulses[self._number][0] = hertz
+
+    def duty_u16(self, duty):
+        """Choose how long each pulse is, of 65535."""
+        world.pulses[self._number][1] = duty
+
+
 class WDT:
     """A watchdog that counts how often it is fed."""
 

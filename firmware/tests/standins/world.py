@@ -5,6 +5,7 @@ Runs under CPython and MicroPython. Times are whole microseconds.
 
 now_us = 0
 levels = {}
+pulses = {}
 watchers = []
 flash_busy = False
 
@@ -12,6 +13,7 @@ flash_busy = False
 def reset():
     """Forget everything but the time."""
     levels.clear()
+    pulses.clear()
     watchers.clear()
 
 

@@ -59,6 +59,15 @@ def test_the_invitation_s_address_is_asked_anew_for_each_page(home: WebHome) -> 
     assert "http://192.168.1.7/join" in phone.get(f"/t/{table.id}/seats").text
 
 
+def test_the_machine_s_own_name_stands_beside_the_address_while_it_has_one(home: WebHome) -> None:
+    table = home.lobby()
+    phone = home.browser()
+    phone.sit(table, "east")
+    assert "or http://raspberrypi.local/join and type the code" in text_of(phone.get(f"/t/{table.id}/seats"))
+    home.configure(name_address=str)
+    assert "http://templo.local/join and type the code" in text_of(phone.get(f"/t/{table.id}/seats"))
+
+
 def test_host_names_are_read_without_their_ports() -> None:
     assert [host_name(host) for host in ("a:1", "[::1]:8000", "A.local.", "[bad", "a b\n")] == [
         "a",

@@ -1,6 +1,6 @@
-"""The geometry of the market's picture: where cells and buyers lie when it is turned so that one seat sits nearest.
+"""The geometry of the market's picture: where cells and buyers are drawn when one seat's side is at the bottom.
 
-Pure arithmetic in the units of one drawing. It knows no rules, no words and no colours.
+In the units of one drawing.
 """
 
 from __future__ import annotations

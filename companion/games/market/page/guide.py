@@ -1,4 +1,4 @@
-"""What the guide of a first turn says: how the market is laid out, then the steps of a Pass, and how to buy."""
+"""The guide of a first turn: how the market is laid out, the steps of a Pass, and how to buy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Cuts a view into the regions of its page, each with all that its template draws and nothing more.
-
-Pure. It knows what stands where; the words are in ``texts/``, the places in `drawing`.
-"""
+"""Divides a view into the regions of the page, each with exactly what its template draws."""
 
 from __future__ import annotations
 

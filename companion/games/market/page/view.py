@@ -1,4 +1,4 @@
-"""What a seat may know of a game, as JSON: everything that anybody may know, for nothing in it is hidden.
+"""What a seat may know of a game, as JSON: the same for every seat, because nothing is hidden.
 
 The app does not know what is in the bag and what was set aside unseen either: it counts both together (ruling A8).
 """

@@ -1,1 +1,1 @@
-"""The rules of The Aztec Market, a few files that read like the rulebook. Pure."""
+"""The rules of The Aztec Market, in a few modules that read like the rulebook."""

@@ -1,7 +1,7 @@
-"""The market's geometry: its tiles, its 16 cells and the lanes that each side of the table sees. It moves nothing.
+"""The market's geometry: its tiles, its 16 cells and the lanes that each side of the table sees.
 
 A cell is ``4 * row + column``, row 0 in the north and column 0 in the west. A tile is a number from 0 to 14, so that
-one of two porters keeps its identity on its way through the market; the rules look at kinds alone.
+the two porters are distinguished on their way through the market; the rules look only at kinds.
 """
 
 from __future__ import annotations
@@ -70,5 +70,5 @@ BESIDE: tuple[tuple[int, ...], ...] = tuple(
 
 
 def turned(cell: int) -> int:
-    """Return where a cell comes to lie when the market is turned by 90 degrees, clockwise seen from above."""
+    """Return a cell's place after turning the market by 90 degrees, clockwise seen from above."""
     return 4 * (cell % 4) + 3 - cell // 4

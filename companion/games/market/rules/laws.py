@@ -1,4 +1,4 @@
-"""The laws that every state of the market keeps, for the suite that plays it at random."""
+"""The invariants of the market, which the conformance suite checks after every random move."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from companion.games.market.rules.turn import DRAWN_AT_ONCE, MOVED_IN_A_PASS
 
 
 def laws(state: State) -> dict[str, bool]:
-    """Return the laws that every state of the game keeps, each with whether this one does."""
+    """Return the invariants of the game, each with whether this state satisfies it."""
     tiles = [tile for tile in state.market if tile != HOLE]
     each = tuple(
         state.unseen[which]

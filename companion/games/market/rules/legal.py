@@ -1,4 +1,4 @@
-"""What a seat may do now: the exact list of legal moves, sorted, in every step. It plays none."""
+"""The legal moves of a seat at every step, sorted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table may choose about The Aztec Market: options with their rulings, presets, seats. It plays nothing."""
+"""The options of The Aztec Market with their rulings, its presets and its seats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a buyer's purchase would bring: lanes, crowds, porters, governors and the ambassador. It buys nothing.
+"""What a buyer's purchase would bring: lanes, crowds, porters, governors and the ambassador.
 
 Every porter and governor between vendor and buyer acts once, the one nearest to the vendor first; when the tokens run
 out the rest do nothing (ruling A12).

@@ -1,4 +1,4 @@
-"""The score of a game as it stands, and its result at the end. It leaves the arithmetic to `scoring`."""
+"""The score of a running game, and its result at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a game is scored, line by line, and who wins: for the game and for the score pad alike. Pure arithmetic.
+"""Scores a game line by line, and decides who wins, for the game and for the score pad.
 
 For each commodity a partnership multiplies what the partner with more holds by what the king holds of it; of two
 partners with equally many one scores, none or both (ruling A18). A player alone is a partnership of one (A20).
@@ -15,7 +15,7 @@ SCORES, PARTNER, EQUAL = "scores", "partner", "equal"
 """How a holding counts: it scores; the partner holds more; both hold as much and this one is left out."""
 
 POINTS, COINS, TOKENS, SHARED = "points", "coins", "tokens", "shared"
-"""What decided a game, in the order in which it is asked."""
+"""What may decide a game, in this order."""
 
 
 @dataclass(frozen=True)

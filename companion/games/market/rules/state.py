@@ -1,4 +1,4 @@
-"""The whole state of a game as one frozen value. It holds what is so, and no rule of what may follow."""
+"""The whole state of a game as one frozen value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class State(Struct, frozen=True):
     seats: tuple[Seat, ...]
     coins: tuple[int, ...]
     goods: tuple[int, ...]
-    """What each buyer holds, by commodity; it means nothing where the buyer holds no token, and is 0 there."""
+    """What each buyer holds, by commodity; it means nothing if the buyer holds no token, and is 0 there."""
     counts: tuple[int, ...]
     unseen: tuple[int, ...]
     step: str = START

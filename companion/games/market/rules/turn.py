@@ -1,6 +1,6 @@
-"""How each move changes the state: setting up, the steps of a Pass, a Play with its commit and its way back.
+"""How each move changes the state: setting up, the steps of a Pass, and a Play, which ends with a commit.
 
-A move that is not legal gives a `Refusal`; nothing here lists moves.
+An illegal move gives a `Refusal`.
 """
 
 from __future__ import annotations

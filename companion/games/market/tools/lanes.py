@@ -63,7 +63,7 @@ class Setting(Struct, frozen=True):
         )
 
     def left(self) -> dict[str, int]:
-        """Return how many tiles of each kind do not lie in the market yet."""
+        """Return how many tiles of each kind are not in the market yet."""
         lying = [KIND_OF[tile] for tile in self.market if tile != HOLE]
         return {kind: COPIES[kind] - lying.count(kind) for kind in KINDS}
 

@@ -41,7 +41,7 @@ class Pad(Struct, frozen=True):
         return ((0, 1), (2, 3)) if self.players == 4 else tuple((row,) for row in range(self.players))
 
     def room(self, which: int) -> int:
-        """Return how many tokens of a commodity stand nowhere on the pad yet: there are twenty of each."""
+        """Return how many of the twenty tokens of a commodity are not on the pad yet."""
         return PER_COMMODITY - self.king[which] - sum(row.tokens[which] for row in self.rows)
 
 

@@ -1,4 +1,4 @@
-"""What the market's tools share: choices a level at a time, argument by argument, and one region."""
+"""What the market's tools share: choices one argument at a time, and one region."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ class MarketTool(Tool[S]):
         return Refusal(CANNOT if move.name in {each.name for each in self.moves(state, seat)} else "not_now")
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
-        """Return one region, the page itself, with whoever acts and what chance brings."""
+        """Return one region, the page itself, with the acting seat and the due roll."""
         return {"page": {"chance": None, "acting": "", "choices": [], **view}}

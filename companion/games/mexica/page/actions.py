@@ -1,4 +1,4 @@
-"""Cuts what is being done: the step of the turn, a battle, a sacrifice, and the one thing that comes next."""
+"""The regions for what is being done: the step of the turn, a battle, a sacrifice, and the next decision."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The geometry of Mexica's page: where each bead of the lake and of the ring is, and how a number is written.
+"""The geometry of Mexica's page: where each bead of the lake and the ring is drawn, and Aztec numerals.
 
-Pure arithmetic in the units of one drawing, 360 wide and 344 high, written as SVG path data. It knows no rules,
-no words and no colours.
+In the units of one drawing, 360 wide and 344 high, as SVG path data.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ TEMPLE = 50.0
 CHANNEL = 3.0
 """Half the width of the wall between the two waters."""
 RING = 162.5
-"""Radius of the ring of beads; the thirteen stones of the countdown lie on it too."""
+"""Radius of the ring of beads, which also has the thirteen stones of the countdown."""
 STONES = 13
 
 _PITCHES = (24.0, 19.0, 16.0, 14.0, 12.4, 11.2, 10.2, 9.4, 8.7, 8.0, 7.4)

@@ -22,7 +22,7 @@ CENTRE = SIZE / 2
 MARGIN = 6.0
 OUTER = CENTRE - MARGIN
 INNER = 244.0
-"""Radius of the shore: within it lie the ring of the age and the lake."""
+"""Radius of the shore, around the ring of the age and the lake."""
 BAND = 9.0
 """Width of the stripe along the shore that shows which quadrant a space belongs to."""
 
@@ -143,7 +143,7 @@ def pips(place: int, tokens: int) -> tuple[str, str]:
 
 @cache
 def flood() -> str:
-    """Return the water that stands over the inner half of every space while the flood bites, as one path."""
+    """Return the water over the inner half of every space during the flood, as one path."""
     crests = []
     for n in range(AROUND * 2):
         begin = n * STEP / 2

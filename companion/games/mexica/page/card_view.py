@@ -1,7 +1,4 @@
-"""What stands on a card for whoever may see it: its number and words, what it does, when it may be played.
-
-It decides nothing; who may see which card is `view`'s.
-"""
+"""What a card shows to a seat that may see it: its number and words, what it does, and when it may be played."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Draws the story of a game of Mexica from what everybody saw: both tallies over the turns, and who fed whom.
-
-Pure: from a spectator's views to numbers, paths and places. The words are in ``texts/``, the strokes in templates.
-"""
+"""Draws the story of a game from what everybody saw: both tallies over the turns, and who gave to which god."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ class Turn:
     forestalled: bool
 
 
-def chronicle(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Json]]:
+def regions(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Json]]:
     """Return the regions of the story."""
     turns: list[Turn] = []
     last: Mapping[str, Any] | None = None
@@ -100,7 +97,7 @@ def _plot(turns: Sequence[Turn], view: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _ends(turn: Turn, scale: _Scale) -> list[Json]:
-    """Return the numbers at the right ends of the lines, moved apart where they would lie on each other."""
+    """Return the numbers at the right ends of the lines, moved apart if they would overlap."""
     ends = sorted(
         [(scale.y(n), n, god) for god, n in zip(GODS, turn.gods, strict=True)]
         + [(scale.y(turn.total), turn.total, "both")]

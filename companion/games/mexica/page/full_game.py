@@ -1,4 +1,4 @@
-"""Names the regions of the full game and where each of them is cut."""
+"""The regions of the full game, and the function that fills each of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from companion.games.mexica.page.parts import View
 
 
 def cut(view: View) -> dict[str, Mapping[str, Json]]:
-    """Return the regions of a table whose board, hands and ledger the app keeps."""
+    """Return the regions of a full game, whose board and hands are in the app."""
     return {
         "turn": temple.turn(view),
         "clock": temple.clock(view),

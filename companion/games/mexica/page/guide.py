@@ -1,4 +1,4 @@
-"""What the guide of a first turn says: of the whole game step by step, of the temple's scope what the app keeps."""
+"""The guide of a first turn: the whole game step by step, or only the temple's part."""
 
 from __future__ import annotations
 

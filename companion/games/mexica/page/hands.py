@@ -1,4 +1,4 @@
-"""Cuts what the tribes hold: a hand for its own phone alone, and of every tribe what all may see."""
+"""The regions for what the tribes hold: a hand for its own phone alone, and what everybody may see of each tribe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every module that cuts regions uses: the types, and which of the choices belong where."""
+"""What all modules that fill regions share: types, and which choices belong to which region."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def held(view: View) -> Iterator[tuple[str, Choices]]:
 
 
 def only(whole: Mapping[str, Any] | None, *keys: str) -> dict[str, Json] | None:
-    """Return some of a mapping's entries, or none where there is no mapping."""
+    """Return some of a mapping's entries, or None if there is no mapping."""
     return None if whole is None else {key: whole[key] for key in keys}
 
 

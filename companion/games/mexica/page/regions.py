@@ -1,6 +1,6 @@
-"""Cuts a view of Mexica into the regions of its page, each with all that its template draws and nothing more.
+"""Divides a view of Mexica into the regions of its page, each with exactly what its template draws.
 
-Pure. A table that keeps its board in wood has the regions of `temple`; the full game has a board, hands and battles.
+A table with a wooden board has the regions of `temple`; the full game also has a board, hands and battles.
 """
 
 from __future__ import annotations

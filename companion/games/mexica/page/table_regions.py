@@ -1,4 +1,4 @@
-"""Cuts what is on the table for all to see: the calendar board, the two gods, the spaces one by one, the stores."""
+"""The regions for what is on the table: the calendar board, the two gods, the spaces, and the supplies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from companion.games.mexica.rules.calendar import WEEK
 
 
 def board(view: View) -> Slice:
-    """Return the calendar: each space with its tokens, its week card's holder and who stands there."""
+    """Return the calendar: each space with its tokens, its week card's holder and the tribes on it."""
     over, clock = view["outcome"] is not None, view["countdown"]
     standing = _standing(view)
     biting = clock["biting"] if clock and not over else ""
@@ -105,7 +105,7 @@ def _pieces(view: View, standing: dict[str, list[Json]]) -> list[Json]:
 
 
 def _standing(view: View) -> dict[str, list[Json]]:
-    """Return who stands on each space where somebody does, in the order of the seats."""
+    """Return the tribes on each occupied space, in the order of the seats."""
     tribes = view["tribes"]
     standing: dict[str, list[Json]] = {}
     for seat in view["seats"]:

@@ -1,7 +1,4 @@
-"""Cuts what both scopes show: the turn, the age, the lake, what waits for an answer, who gave what.
-
-Pure. It knows what stands where; the words are in ``texts/``, the places of beads in `board`.
-"""
+"""The regions of both scopes: the turn, the age, the lake, what waits for an answer, and who gave what."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _ROOM = 130
 
 
 def cut(view: View) -> dict[str, Mapping[str, Json]]:
-    """Return the regions of a table that keeps its board in wood."""
+    """Return the regions of a table with a wooden board."""
     return {
         "turn": turn(view),
         "clock": clock(view),

@@ -84,7 +84,7 @@ def _battle(state: State, fought: Battle) -> dict[str, Json]:
 
 
 def _offering(state: State) -> Json:
-    """Return what the running sacrifice step may still do, or none where none runs."""
+    """Return what the running sacrifice step may still do, or none if none runs."""
     seat, step = offerings.stepping(state), state.laid.step
     if seat is None:
         return None
@@ -180,7 +180,7 @@ def _spaces(state: State) -> Json:
 
 
 def _hands(state: State, seat: Seat | None) -> Json:
-    """Return the hands that a seat may see: its own, or all where they lie open (ruling M21)."""
+    """Return the hands that a seat may see: its own, or all if they are open (ruling M21)."""
     open_ = state.rules.open_hands == "on"
     tribes = zip(state.seats, state.laid.tribes, strict=True)
     return {each: list(tribe.hand) for each, tribe in tribes if open_ or each == seat}

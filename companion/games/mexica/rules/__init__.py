@@ -1,1 +1,1 @@
-"""Mexica's rules: turns, sacrifices and the apocalypse. No IO, no clock, no randomness."""
+"""The rules of Mexica: turns, sacrifices, the apocalypse, and the full game with its board, battles and cards."""

@@ -1,7 +1,4 @@
-"""When the gods intervene, which of them, and how: trigger, countdown, forestalling and doom (rulings M23 to M35).
-
-It reads tallies, turns and cards; it never counts a token and never says whose turn it is.
-"""
+"""When the gods intervene, which of them, and how: trigger, countdown, forestalling and doom (rulings M23 to M35)."""
 
 from __future__ import annotations
 
@@ -32,18 +29,18 @@ _CARDS_THAT_TRIGGER = {"first_of": WEEK_CARDS, "all_week": WEEK_CARDS, "disc1": 
 
 
 def token_threshold(state: State) -> int | None:
-    """Return how many sacrifices trigger the apocalypse, or none where tokens do not (ruling M23)."""
+    """Return how many sacrifices trigger the apocalypse, or None if tokens do not (ruling M23)."""
     return _thresholds(state.rules.apocalypse_trigger, state.rules.apocalypse_tokens)[0]
 
 
 def tokens_left(state: State) -> int | None:
-    """Return how many more sacrifices trigger the apocalypse, or none where tokens do not."""
+    """Return how many more sacrifices trigger the apocalypse, or None if tokens do not."""
     threshold = token_threshold(state)
     return None if threshold is None else max(0, threshold - _given(state))
 
 
 def card_threshold(state: State) -> int | None:
-    """Return how many issued week cards trigger the apocalypse, or none where cards do not (ruling M23)."""
+    """Return how many issued week cards trigger the apocalypse, or None if cards do not (ruling M23)."""
     return _thresholds(state.rules.apocalypse_trigger, state.rules.apocalypse_tokens)[1]
 
 
@@ -55,8 +52,9 @@ def _thresholds(trigger: str, tokens: int) -> tuple[int | None, int | None]:
 def update(state: State) -> State:
     """Return the state with the clock started where it is due, and the doom fixed where it locks.
 
-    Belongs after whatever changes a tally or issues a card. Once triggered it stays so, whatever is corrected
-    later. Where a table locks the type, a trigger at even tallies leaves it open until the balance breaks (M26).
+    Call it after everything that changes a tally or issues a card. Once triggered, the apocalypse stays triggered,
+    even after a correction. If a table locks the type, a trigger at even tallies leaves it open until the balance
+    breaks (M26).
     """
     if state.outcome:
         return state
@@ -87,13 +85,13 @@ def doom(state: State) -> str:
 
 
 def forestalled(state: State) -> bool:
-    """Return whether the clock stands still: exactly while both gods are even and some space holds a token."""
+    """Return whether the clock is stopped: exactly while both gods are even and some space holds a token."""
     clock = state.clock
     return clock is not None and not state.outcome and not clock.bare and state.tallies.leader == EVEN
 
 
 def turned_by(state: State, god: God, n: int) -> bool:
-    """Return whether so many tokens to a god would start the clock, or stop it, let it go on or turn the doom."""
+    """Return whether a number of tokens to a god would start the clock, stop it, restart it or change the doom."""
     if state.clock is None:
         left = tokens_left(state)
         return left is not None and left <= n

@@ -1,4 +1,4 @@
-"""What became of the tokens of a game of Mexica, for whoever compares temple and ledger. It changes none."""
+"""What became of each token of a game, for the page that compares temple and ledger."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Battles: who fights whom, the dice with their bonuses, and what a loss costs (rulings M12 to M17, M39).
 
-Each part is a task on the agenda: armed, die, second thoughts, judgement. The dice themselves are `chance`'s.
+Each part is a task on the agenda: weapons, die, second thoughts, judgement. `chance` rolls the dice.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def nearest(state: State, seat: Seat) -> Seat:
 
 
 def begin(state: State, seat: Seat, defenders: tuple[Seat, ...], bonus: int, stake: int) -> State:
-    """Return the state with a battle begun, its parts due one by one; whoever is warded stays out of it."""
+    """Return the state with a battle begun, its parts due one by one; warded tribes stay out of it."""
     sides = [seat]
     for each in defenders:
         held_off = None if each == CORTEZ else warded(state, each, "attack")

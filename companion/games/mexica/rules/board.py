@@ -1,7 +1,7 @@
-"""The calendar board with everything on it, and the tribes with all that they hold, as one frozen value.
+"""The calendar board with everything on it, and what each tribe holds, as one frozen value.
 
-It moves tokens from one owner to another and knows no turn, no die and no card's effect. Law: the tokens of spaces,
-tribes, lake, Tonantzin, reserve and those that are lost are 360 together, unless refills are unlimited.
+Law: the tokens of spaces, tribes, lake, Tonantzin, reserve and those that are lost are 360 together, unless refills
+are unlimited.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Board(Struct, frozen=True):
         return replace(self, tribes=self._tribes_given(n, -tokens), lost=self.lost + tokens)
 
     def with_space(self, place: int, tokens: int) -> Board:
-        """Return the board with so many tokens on a space."""
+        """Return the board with a number of tokens on a space."""
         return replace(self, spaces=(*self.spaces[: place - 1], tokens, *self.spaces[place:]))
 
     def with_holder(self, place: int, holder: Seat) -> Board:

@@ -1,7 +1,4 @@
-"""What raises or lowers a tribe's numbers: week cards while they are held, and boosts that wait for their moment.
-
-It reads and spends them; what the numbers are for is other rules' business.
-"""
+"""Bonuses and penalties on a tribe's numbers: week cards while they are held, and boosts that are used up."""
 
 from __future__ import annotations
 
@@ -74,7 +71,7 @@ def after_turn(state: State) -> State:
 
 
 def warded(state: State, seat: Seat, *against: str) -> State | None:
-    """Return the state after a ward of a tribe held one of these off and is spent; none where it has no such ward.
+    """Return the state after a ward of a tribe held one of these off and is spent; None if it has no such ward.
 
     What it is held off by is named from the narrowest ward that fits to the widest, used in this order (M50).
     """
@@ -99,7 +96,7 @@ def wards_off_attack(state: State, seat: Seat, card_id: str) -> State | None:
 
 
 def _kept(state: State, keep: Callable[[Boost], bool]) -> State:
-    """Return the state in which every tribe keeps only such boosts."""
+    """Return the state in which every tribe keeps only the boosts that satisfy a condition."""
     for n, tribe in enumerate(state.laid.tribes):
         if tribe.boosts and (kept := tuple(filter(keep, tribe.boosts))) != tribe.boosts:
             state = replace(state, board=state.laid.tribe(n, boosts=kept))

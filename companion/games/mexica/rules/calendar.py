@@ -1,4 +1,4 @@
-"""The ritual calendar as a ring of twenty spaces: where tribes start, how they walk, how far apart two spaces are.
+"""The ritual calendar as a ring of twenty spaces: where tribes start, how they walk, how far apart spaces are.
 
 Spaces are numbered from 1, Crocodile, to 20, Flower, in calendar order, which is the direction of play.
 """

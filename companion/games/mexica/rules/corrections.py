@@ -1,4 +1,4 @@
-"""Corrections: a tally changed by two seats, one that proposes and another that confirms. Nothing is rewritten."""
+"""Corrections of a tally: one seat proposes, another confirms. The log itself is never rewritten."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def propose(state: State, by: Seat, seat: Seat, god: God, delta: int) -> State |
 
 @lru_cache(maxsize=1024)
 def _proposal(by: Seat, seat: Seat, god: God, delta: int) -> Proposal:
-    """Return a proposal, of which there are few, and which are made again and again."""
+    """Return a proposal; cached, because there are few and they are made often."""
     return Proposal(by, seat, god, delta)
 
 
@@ -46,7 +46,7 @@ def confirm(state: State, by: Seat) -> State | Refusal:
 
 
 def withdraw(state: State) -> State | Refusal:
-    """Return the state without the open correction; whoever sees that it is wrong may take it away."""
+    """Return the state without the open correction; any seat may withdraw it."""
     if state.proposal is None:
         return Refusal("no_correction")
     return replace(state, proposal=None)

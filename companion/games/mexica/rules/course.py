@@ -1,6 +1,6 @@
-"""The course of a full game: turns and their steps, and what happens by itself until somebody must decide or roll.
+"""The course of a full game: turns, their steps, and what happens automatically until somebody must act.
 
-The agenda holds what is due. A task is carried out here unless it waits: for a seat's decision, or for chance.
+The agenda holds what is due. A task is carried out here unless it waits for a seat's decision or for chance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.turn import SETTLED
 
 _LAST_STEPS = {"text": ("sacrifice", "cards"), "tester": ("sacrifice", "cards"), "flower_war": ("cards", "sacrifice")}
-"""What follows the landing, the last of which ends the turn (ruling M5)."""
+"""The steps after the landing, the last of which ends the turn (ruling M5)."""
 
 DECISIONS = frozenset(
     {"bless", "seek", "challenge", "arm", "reroll", "forfeit", "sacrifice", "cards", "choose", "take", "return"}
@@ -211,5 +211,5 @@ _TASKS: Mapping[str, Callable[[State, Task, int], State | None]] = {
 """What comes of each task when it is met, given its place on the agenda.
 
 The state after it, which no longer holds the task nor what was passed over before it; the same state where nothing
-comes of it; or none where the game waits for it, judged by what everybody sees: nobody's hand is revealed by it.
+comes of it; or none if the game waits for it, judged by what everybody sees: nobody's hand is revealed by it.
 """

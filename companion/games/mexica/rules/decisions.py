@@ -1,4 +1,4 @@
-"""The moves of a full game: what the seat that must act may do, what chance may bring, and each of them carried out.
+"""The moves of a full game: what the active seat may do, what chance may bring, and how each is carried out.
 
 A move is legal exactly when it is listed here; the table's chores, such as corrections, are listed in `legal`.
 """
@@ -40,7 +40,7 @@ _ROLLED = frozenset({"roll", "die"})
 _PASSED = frozenset({"bless", "seek", "arm", "reroll", "challenge"})
 _CLOSED = frozenset({"sacrifice", "cards"})
 _CLOSING = frozenset({"pass", "end_turn"})
-"""What may always be passed, and the steps that are closed, by the last of which the turn ends."""
+"""What may always be passed, and the steps that can be closed, the last of which ends the turn."""
 
 _PASS = Move("pass")
 _END_TURN = Move("end_turn")
@@ -56,7 +56,7 @@ _DRAW: dict[Arg, Move] = {move.args[1]: move for moves in _DRAWS.values() for mo
 
 
 def listed(state: State, seat: Seat) -> list[Move]:
-    """Return the moves of a seat, or of chance, that carry the game on; sorted, each once."""
+    """Return the moves of a seat, or of chance, that advance the game; sorted, each once."""
     task = course.due_from(state, seat)
     return due(state, task) if task is not None else []
 
@@ -88,7 +88,7 @@ def chance(state: State) -> Chance | None:
 
 
 def typed(state: State) -> list[Move]:
-    """Return what a person may type in for chance: of a pile all that is not known to lie elsewhere.
+    """Return what a person may type in for chance: of a pile every card that is not known to be elsewhere.
 
     Cards in hands stay on the list: what is missing from it would reveal who holds them.
     """
@@ -130,7 +130,7 @@ def typing(state: State, picked: tuple[Arg, ...]) -> list[Choice]:
 
 
 def refused(state: State, task: Task, move: Move) -> Refusal | None:
-    """Return why a move does not carry the task out that is due, or none where it does."""
+    """Return why a move does not carry out the due task, or None if it does."""
     if _legal(state, task, move):
         return None
     among = move.name in {each.name for each in due(state, task)}
@@ -213,7 +213,7 @@ def _challenges(state: State, task: Task) -> list[Move]:
 
 
 def _forfeits(state: State, task: Task) -> list[Move]:
-    """Return the cards of which a loser gives one; a sign only where it has nothing else (rulings M16, M44)."""
+    """Return the cards of which a loser gives one; a sign only if it has nothing else (rulings M16, M44)."""
     held = battle.forfeitable(state, task.seat)
     plain = [each for each in held if not is_sign(state, each)]
     given = plain if plain and state.rules.signs_protected == "on" else held

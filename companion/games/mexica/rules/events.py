@@ -1,6 +1,6 @@
-"""What the cards do when they are drawn or played: each effect of the closed set carried out (ruling M20).
+"""What cards do when they are drawn or played: carries out each effect of the closed set (ruling M20).
 
-An effect that needs a tribe, a week card or a card chosen puts that question on the agenda. It draws nothing itself.
+If an effect needs a tribe, a week card or another card to be chosen, it puts that question on the agenda.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def played(state: State, seat: Seat, card_id: str) -> State:
 
 
 def _reroll_held_off(state: State, seat: Seat, card_id: str) -> State | None:
-    """Return the state after a ward held a second roll of its holder's die off (ruling M50), or none."""
+    """Return the state after a ward held a second roll of its holder's die off (ruling M50), or None."""
     effect = card(state, card_id).effect
     if not isinstance(effect, Reroll) or effect.whose != "theirs":
         return None  # a tribe's card on itself is turned on nobody
@@ -74,7 +74,7 @@ def _reroll_held_off(state: State, seat: Seat, card_id: str) -> State | None:
 
 
 def happen(state: State, seat: Seat, known: Card) -> State:
-    """Return the state after a card did to a tribe what it says, or asked what it needs to know."""
+    """Return the state after a card's effect on a tribe, or with the question that the effect needs answered."""
     match known.effect:
         case Walk(spaces):
             here = state.laid.tribes[state.index(seat)].place
@@ -168,7 +168,7 @@ def returned(state: State, seat: Seat, card_id: str) -> State:
 
 
 def unissued(state: State) -> list[str]:
-    """Return the signs of the week cards that lie at their spaces, sorted."""
+    """Return the signs of the week cards at their spaces, sorted."""
     return sorted(sign for sign, holder in zip(SIGNS, state.laid.holders, strict=True) if not holder)
 
 
@@ -180,7 +180,7 @@ def weapons(state: State, seat: Seat) -> list[str]:
 
 
 def second_thoughts(state: State, seat: Seat) -> list[str]:
-    """Return the cards that a tribe may play once the dice of a battle lie, sorted."""
+    """Return the cards that a tribe may play after the dice of a battle, sorted."""
     return _playable(state, seat, "dice")
 
 

@@ -1,6 +1,6 @@
-"""Cards in hands, in piles and among the discards, and the three signs that win. It plays no card.
+"""Cards in hands, in piles and among the discards, and the three signs that win.
 
-No order of a pile is ever stored: what may be drawn is whatever nobody has seen, each card as likely as another.
+The order of a pile is never stored: the next card is any that nobody has seen, each equally likely.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TRIES = 50
 """How often hands are dealt again until nobody holds the three signs."""
 
 DRAWN: tuple[Pile, ...] = ("day", "rain", "war")
-"""The piles that are drawn from; week cards lie at their spaces."""
+"""The piles that are drawn from; week cards are at their spaces."""
 
 IN_ORDER: dict[Pile, tuple[str, ...]] = {pile: tuple(sorted(ids(pile))) for pile in DRAWN}
 """The cards of each pile, sorted."""
@@ -31,7 +31,7 @@ _PLACES: dict[str, int] = {each: n for pile in DRAWN for n, each in enumerate(IN
 """Where each card has its place in the sorted list of its pile."""
 
 _ENDS: dict[str, tuple[str, str]] = {pile: (f"{pile}-", f"{pile}.") for pile in PILES}
-"""Between what the ids of a pile lie among sorted ones: a full stop follows a hyphen."""
+"""The bounds of a pile's ids among sorted ones: a full stop sorts after a hyphen."""
 
 
 def card(state: State, card_id: str) -> Card:
@@ -45,7 +45,7 @@ def pile_of(card_id: str) -> Pile:
 
 
 def among(cards: tuple[str, ...], pile: str) -> tuple[str, ...]:
-    """Return the cards of one pile among sorted ones, where they lie together as their ids begin alike."""
+    """Return the cards of one pile among sorted ones, where they are adjacent because their ids begin alike."""
     first, end = _ENDS[pile]
     return cards[bisect_left(cards, first) : bisect_left(cards, end)]
 
@@ -92,7 +92,7 @@ def hidden(state: State, card_id: str) -> bool:
 
 
 def undiscarded(state: State, pile: Pile) -> list[str]:
-    """Return the cards of a pile that do not lie open among the discards, sorted."""
+    """Return the cards of a pile that are not among the discards, sorted."""
     gone = {*among(state.laid.discards, pile)}
     return [each for each in IN_ORDER[pile] if each not in gone]
 
@@ -112,7 +112,7 @@ def any_left(state: State, pile: Pile) -> bool:
 
 
 def replenished(state: State, pile: Pile) -> State | None:
-    """Return the state with the discards shuffled back into a pile that has run out (M17), or none where none are."""
+    """Return the state with the discards shuffled back into a pile that has run out (M17), or None if none are."""
     board = state.laid
     if state.rules.reshuffle == "off" or not any_of(board.discards, pile):
         return None
@@ -164,7 +164,7 @@ def _with_all(
     holders: tuple[Seat, ...],
     bearers: tuple[Bearers, ...],
 ) -> list[Seat]:
-    """Return the tribes that hold all three signs; asked after every move, and few moves change who holds what."""
+    """Return the tribes that hold all three signs; cached, because few moves change who holds what."""
     return [
         seat
         for seat, hand in zip(seats, hands, strict=True)

@@ -1,6 +1,6 @@
 """Arriving on a space: collecting, tribute, week cards, the refill, and the Day card of a fresh space.
 
-The order of a landing's parts is here too, as the table's turn order has it (ruling M5). It rolls no die.
+The parts of a landing come in the order of the table's option (ruling M5).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def recount(state: State) -> State:
 
 
 def tribute(state: State, task: Task, at: int) -> State:
-    """Return the state after tribute was paid to whoever holds the week card of the space (rulings M10, M11)."""
+    """Return the state after tribute to the holder of the space's week card (rulings M10, M11)."""
     seat, board = task.seat, state.laid
     n = state.seats.index(seat)
     holder = board.holders[board.tribes[n].place - 1]

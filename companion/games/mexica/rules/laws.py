@@ -1,4 +1,4 @@
-"""The laws that every state of Mexica keeps, for the suite that plays it at random."""
+"""The invariants of Mexica, which the conformance suite checks after every random move."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOKENS_IN_THE_BOX = AROUND * WEEK + RESERVE
 
 
 def laws(state: State) -> dict[str, bool]:
-    """Return the laws that every state of the game keeps, each with whether this one does."""
+    """Return the invariants of the game, each with whether this state satisfies it."""
     tallies, clock, end, proposal = state.tallies, state.clock, state.outcome, state.proposal
     ids = [*state.counted, *state.dismissed, *(each.id for each in state.unclaimed)]
     found = {
@@ -59,7 +59,7 @@ def laws(state: State) -> dict[str, bool]:
 
 
 def _of_board(state: State) -> dict[str, bool]:
-    """Return the laws of a board, each with whether a state keeps it."""
+    """Return the invariants of a board, each with whether a state satisfies it."""
     board, seats = state.laid, {*state.seats}
     held = [each for tribe in board.tribes for each in tribe.hand]
     cards = [*held, *board.discards]

@@ -1,4 +1,4 @@
-"""What a seat may do now: the exact list of legal moves, and the same moves a level at a time. It plays none."""
+"""The legal moves of a seat, sorted, and the same moves one level at a time."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _full(state: State, seat: Seat) -> list[Choice]:
 def may_correct(state: State, seat: Seat) -> bool:
     """Return whether a seat may propose a correction, or answer the open one.
 
-    In the full game the tribe in its sacrifice step proposes, whoever's the tally is: all look at the temple then.
+    In the full game the tribe in its sacrifice step proposes, for any tally: everybody looks at the temple then.
     """
     if state.board is None or state.over:
         return not state.over
@@ -160,7 +160,7 @@ def _may_confirm(state: State, seat: Seat, proposal: Proposal) -> bool:
 
 
 def _proposals(state: State) -> list[Move]:
-    """Return every correction that may be proposed, sorted; whoever proposes it."""
+    """Return every correction that may be proposed, by anybody, sorted."""
     legal: list[Move] = []
     tallies, board = state.tallies.tribes, state.board
     for n, of_war, of_rain in _all_proposals(state.seats):

@@ -1,4 +1,4 @@
-"""What a tribe may hope for: where a sign stands, and how likely tokens find it in its pile. It decides nothing."""
+"""A tribe's prospects: where a sign is, and how likely tokens find it in its pile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Pile:
 
 @dataclass(frozen=True)
 class Sign:
-    """Where a sign stands for a tribe: its pile, and the tokens on its week card's space.
+    """The place of a sign for a tribe: its pile, and the tokens on its week card's space.
 
     `kept` is a sign in the own hand, `mine` says whether the tribe holds the week card.
     """
@@ -46,7 +46,7 @@ class Sign:
 
 @lru_cache(maxsize=4096)
 def found(piles: tuple[Pile, ...], tokens: int) -> float:
-    """Return how likely so many tokens buy one sign from each of these piles, one pile after the other."""
+    """Return how likely a number of tokens buys one sign from each of these piles, one pile after the other."""
     if not piles:
         return 1.0
     first, rest = piles[0], piles[1:]
@@ -62,5 +62,5 @@ def found(piles: tuple[Pile, ...], tokens: int) -> float:
 
 
 def _missed(pile: Pile, drawn: int) -> float:
-    """Return how likely none of so many cards is the sign."""
+    """Return how likely none of a number of cards is the sign."""
     return comb(pile.cards - pile.copies, drawn) / comb(pile.cards, drawn)

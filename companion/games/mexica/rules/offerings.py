@@ -1,7 +1,4 @@
-"""The sacrifice step of the full game: what tokens to the temple and to Tonantzin earn (rulings M1 to M4, M36, M37).
-
-It takes tokens from hands and puts cards on the agenda; who may act, and when, is the course's.
-"""
+"""The sacrifice step of the full game: what tokens for the temple and Tonantzin earn (rulings M1 to M4, M36, M37)."""
 
 from __future__ import annotations
 
@@ -15,13 +12,13 @@ from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, NOTHING, God
 
 _step = lru_cache(maxsize=4096)(Step)
-"""Makes what a step has seen, of which there are few."""
+"""Makes what a step has seen; cached, because there are few."""
 
 PILE_OF: dict[God, str] = {HUITZILOPOCHTLI: "war", "tlaloc": "rain"}
 
 
 def stepping(state: State) -> Seat | None:
-    """Return the tribe whose sacrifice step runs, cards that it has just earned still to be drawn; or none."""
+    """Return the tribe whose sacrifice step runs, cards that it has just earned still to be drawn; or None."""
     if state.board is None or state.over:
         return None
     for task in state.board.agenda:

@@ -1,4 +1,4 @@
-"""What a table may choose about Mexica: the options with their rulings, the presets, the seats. It plays nothing."""
+"""The options of Mexica with their rulings, its presets and its seats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
 
 _BOARD = ("scope", FULL)
-"""What matters only where the app keeps the board, the hands and the whole ledger."""
+"""The options that matter only in the full game."""
 
 _BOTH: tuple[Option, ...] = (
     Option(
@@ -117,7 +117,7 @@ SEATINGS: Mapping[int, tuple[Seat, ...]] = {
 
 
 class HouseRules(Struct, frozen=True, dict=True):
-    """One table's choice: a field for each option under its key; what its scope leaves out stands at its default."""
+    """One table's options: a field for each, under its key; those that its scope ignores have their default."""
 
     scope: str
     apocalypse_trigger: str

@@ -1,4 +1,4 @@
-"""One door to the rules: who may act, and each move by its name. Illegal is a value, for arguments of any kind."""
+"""The entry point of the rules: who may act, and each move by its name. An illegal move gives a `Refusal`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _gate(state: State, seat: Seat, move: Move) -> Refusal | None:
 
 
 def _legal(state: State, seat: Seat, move: Move) -> Refusal | None:
-    """Return why a move of the full game that is well formed cannot be made, or none."""
+    """Return why a move of the full game that is well formed cannot be made, or None."""
     if state.board is None:
         return None
     if move.name in decisions.NAMES:

@@ -1,7 +1,4 @@
-"""Tokens for the gods: tapped, fallen through the temple, claimed or dismissed. A token is a fact, never undone.
-
-It counts and waits; what the counts bring about is `apocalypse`'s.
-"""
+"""Tokens for the gods: entered by a tap, counted by the temple, claimed or dismissed."""
 
 from __future__ import annotations
 

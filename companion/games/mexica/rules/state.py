@@ -1,4 +1,4 @@
-"""The whole state of a game of Mexica as one frozen value. It holds what is so, and no rule of what may follow."""
+"""The whole state of a game of Mexica as one frozen value."""
 
 from __future__ import annotations
 

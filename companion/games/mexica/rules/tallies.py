@@ -1,4 +1,4 @@
-"""Who gave how much to which god, and in what order it fell into the lake. It knows no turns and no apocalypse."""
+"""The tallies: who gave how much to which god, and the order of the tokens in the lake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TLALOC: God = "tlaloc"
 GODS: tuple[God, God] = (HUITZILOPOCHTLI, TLALOC)
 
 EVEN = "even"
-"""What stands for a god where both were given the same."""
+"""The placeholder for the leading god when both are even."""
 
 LETTERS = {HUITZILOPOCHTLI: "h", TLALOC: "t"}
 """How the lake writes a token of each god."""
@@ -40,7 +40,7 @@ class Gifts(NamedTuple):
 NOTHING = Gifts()
 
 _gifts = lru_cache(maxsize=4096)(Gifts)
-"""Makes gifts, of which there are few, and which come again and again."""
+"""Makes gifts; cached, because there are few and they recur."""
 
 
 class Tally(NamedTuple):

@@ -1,6 +1,6 @@
-"""The course of a game: turns that end, week cards that are issued, and the tribe that settles.
+"""The turns of a game, the week cards that are issued, and the tribe that settles.
 
-A table that plays with the real board and cards enters only these. What the clock does is `apocalypse`'s.
+A table with a real board and real cards enters only these. `apocalypse` runs the countdown.
 """
 
 from __future__ import annotations

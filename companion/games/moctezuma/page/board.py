@@ -1,7 +1,4 @@
-"""The geometry of the board's picture: where each place is. Pure; it knows no rules, no words and no colours.
-
-In the units of one drawing, 360 wide and `HEIGHT` high.
-"""
+"""The geometry of the board's picture, in the units of one drawing, 360 wide and `HEIGHT` high."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ WIDTH = 360.0
 HEX, ROUND = "hex434", "round"
 HEIGHT = {HEX: 244.0, ROUND: 344.0}
 TILE = 40.0
-"""Half the height of a tile; it is a hexagon that stands on a corner."""
+"""Half the height of a tile, a hexagon standing on a corner."""
 
 _STEP_X, _STEP_Y = 86.0, 76.0
 _PAWN = 20.0
@@ -57,7 +54,7 @@ def tile(layout: str) -> str:
 
 
 def pawns(layout: str, places: Sequence[int]) -> list[Spot]:
-    """Return where each researcher stands; those in one place stand side by side below its middle."""
+    """Return the position of each researcher; those in one place are side by side below its middle."""
     found = []
     for n, place in enumerate(places):
         here = [other for other, there in enumerate(places) if there == place]

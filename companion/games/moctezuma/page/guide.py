@@ -1,4 +1,4 @@
-"""What the guide of a first turn says: what action points are spent on, and what a beginner does first."""
+"""The guide of a first turn: what action points are spent on, and what a beginner does first."""
 
 from __future__ import annotations
 

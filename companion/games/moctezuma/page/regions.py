@@ -1,6 +1,6 @@
-"""Cuts a view into the regions of its page, each with all that its template draws and nothing more.
+"""Divides a view into the regions of the page, each with exactly what its template draws.
 
-Pure. What the platform adds to a view, who acts and what they may choose, may be missing: then nobody acts.
+A view without the platform's additions (who acts, and their choices) is one in which nobody acts.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def _notebook(view: View) -> Slice:
 
 
 def _together(under: Choices) -> list[Json]:
-    """Return cards that lie under a deck, those that follow each other as one row."""
+    """Return the cards under a deck, adjacent ones as one row."""
     rows: list[dict[str, Any]] = []
     for lower in under:
         follows = rows and rows[-1]["above"] + rows[-1]["left"] == lower["above"]

@@ -169,7 +169,7 @@ def _decks(state: State, at: int) -> Mapping[str, Json]:
 
 
 def _under(state: State, temple: int, at: int) -> list[Json]:
-    """Return the cards that a seat put under a deck, how many of them are left, and how many lie above them.
+    """Return the cards that a seat put under a deck, how many of them are left, and how many are above them.
 
     Of cards that were shuffled the seat does not know which another has drawn since.
     """

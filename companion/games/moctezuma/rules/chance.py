@@ -1,7 +1,7 @@
-"""What chance has to bring: who begins, a chit's face, a card, a temple's name; exact, drawn only when it is seen.
+"""What chance decides: who begins, a chit's face, a card, a temple's name. Each is drawn only when it is seen.
 
-Weights are whole numbers over their sum. A thing that somebody has seen keeps its face: then there is one outcome,
-and still one move for it, so that the number of moves reveals to nobody what others know.
+Weights are whole numbers over their sum. Something that somebody has already seen has only one outcome, but still
+takes a move, so that the number of moves reveals to nobody what others know.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def due(state: State) -> bool:
 
 
 def weights(state: State) -> Weights:
-    """Return every outcome that may come now with its weight; none where nothing is due."""
+    """Return every outcome that may come now with its weight; none if nothing is due."""
     if state.queue:
         return _chit(state, state.queue[0])
     if state.drawing:

@@ -1,7 +1,7 @@
-"""How likely each king is cursed, and which names each temple may bear: exactly, from what one seat knows.
+"""How likely each king is cursed, and which names each temple may have: exactly, from what one seat knows.
 
-The faces that a seat has not seen are as likely in any order, and so are the names: no move of another reveals more,
-since nobody may choose by what he alone knows to show a face. Pure counting; it is given knowledge, never a state.
+All orders of the unseen faces are equally likely, and so are those of the names: an opponent's move reveals no more,
+because nobody may use private knowledge when choosing to reveal a face.
 """
 
 from __future__ import annotations

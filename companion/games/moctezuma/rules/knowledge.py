@@ -1,4 +1,4 @@
-"""What one seat knows of a game, and the other games that it may believe in: those that look the same to it."""
+"""What one seat knows of a game, and the states that look the same to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def knowledge(state: State, at: int) -> Knowledge:
 
 
 def untouched(state: State, at: int, temple: int) -> tuple[int, ...] | None:
-    """Return how many of each of `CARDS` lie where nobody has drawn from a temple's deck, if a seat can know it.
+    """Return how many of each of `CARDS` are left in a temple's deck, if a seat can know it.
 
     It can if it has drawn there and nobody else has; everybody sees who explores where. A temple is counted from 1.
     """

@@ -1,4 +1,4 @@
-"""The laws that every state of Moctezuma's Revenge keeps, for the suite that plays it at random."""
+"""The invariants of Moctezuma's Revenge, which the conformance suite checks after every random move."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from companion.games.moctezuma.rules.state import (
 
 
 def laws(state: State) -> dict[str, bool]:
-    """Return the laws that every state of the game keeps, each with whether this one does."""
+    """Return the invariants of the game, each with whether this state satisfies it."""
     players, bag = len(state.seats), chits(state.rules.curse_rule)
     return {
         "the first two to six colours as seats": 2 <= players <= len(COLOURS) and state.seats == COLOURS[:players],

@@ -1,4 +1,4 @@
-"""The legal moves of a seat, exactly and in order, and the same ones level by level for the page."""
+"""The legal moves of a seat, sorted, and the same moves one level at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def to_act(state: State) -> tuple[Seat, ...]:
 
 
 def moves(state: State, seat: Seat) -> list[Move]:
-    """Return exactly the legal moves of a seat, sorted. A note is no move of the rules and stands in no list."""
+    """Return exactly the legal moves of a seat, sorted. Notes are not moves of the rules, and not listed."""
     if seat == CHANCE:
         return chance.moves(state)
     if state.stage != PLAYING:
@@ -64,7 +64,7 @@ def _turn(state: State) -> list[Move]:
 def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
     """Return the legal moves of a seat one level at a time; they are so few that there is one level, but for paths.
 
-    For `CHANCE` it is what everybody could type in, whatever somebody knows already.
+    For `CHANCE` it is everything that could be typed in, even if somebody already knows better.
     """
     if seat == CHANCE:
         return [_choice(state, move) for move in _typed(state)] if not picked else []

@@ -1,4 +1,4 @@
-"""What a table may choose about Moctezuma's Revenge: options with their rulings, presets, seats. It plays nothing."""
+"""The options of Moctezuma's Revenge with their rulings, its presets and its seats."""
 
 from __future__ import annotations
 

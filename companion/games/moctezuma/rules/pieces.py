@@ -1,11 +1,11 @@
-"""What is in the box: kings, chits, name cards, treasure, and how many of each. It knows no turn and no seat."""
+"""What is in the box: kings, chits, name cards, treasure, and how many of each."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 KINGS = ("chimalpopoca", "itzcoatl", "moctezuma_i", "axayacatl", "tizoc", "ahuitzotl", "moctezuma_ii")
-"""Seven kings in succession, as they stand on the chart (ruling Z4)."""
+"""Seven kings in succession, as on the chart (ruling Z4)."""
 
 CLUE = len(KINGS)
 """The name that a clue temple bears instead of a king's."""

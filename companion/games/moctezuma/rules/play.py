@@ -1,4 +1,4 @@
-"""One door to the rules: each move by its name, and what it makes of a state. Illegal is a value, whatever comes."""
+"""The entry point of the rules: each move by its name, and the state after it. An illegal move gives a `Refusal`."""
 
 from __future__ import annotations
 

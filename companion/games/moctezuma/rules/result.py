@@ -1,4 +1,4 @@
-"""Who has won, and every seat's count, once all names are open."""
+"""The winner, and every seat's score, once all names are revealed."""
 
 from __future__ import annotations
 

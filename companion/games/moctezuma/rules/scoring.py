@@ -1,4 +1,4 @@
-"""What treasure is worth at the end, line by line, and who won. It looks at what is open and decides no turn."""
+"""What treasure is worth at the end, line by line, and who wins."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The whole state of a game of Moctezuma's Revenge as one frozen value: what somebody has seen, and no more.
+"""The whole state of a game of Moctezuma's Revenge as one frozen value.
 
-A chit's face and a temple's name are drawn when somebody first sees them; until then they are nowhere. It holds
-what is so, and no rule of what may follow.
+A chit's face and a temple's name are drawn when somebody first sees them; until then they are not in the state.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Deck(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many cards lie there; everybody may count them."""
+        """How many cards are in the deck; everybody may count them."""
         return sum(self.fresh) + sum(len(lower.cards) for lower in self.below)
 
 
@@ -81,7 +80,7 @@ class State(Struct, frozen=True):
     names: tuple[int, ...] = (UNSEEN,) * TEMPLES
     decks: tuple[Deck, ...] = (Deck(),) * TEMPLES
     shown: int = 0
-    """How many chits lie face up: the first so many spaces."""
+    """How many chits are face up: those of the first spaces."""
     flipping: bool = False
     """The turn has ended, and a chit is turned before the next begins."""
     looking: int = 0

@@ -1,4 +1,4 @@
-"""Helpers for a table that plays with real decks and chits: each a small game with one seat, usable alone."""
+"""Tools for a table that plays with real decks and chits: each is a small game with one seat."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class RecordSheet(SheetTool[Record]):
         return Record(chosen)
 
     def free(self, state: Record, key: str, value: Value) -> bool:
-        """Return whether the chits that stand there are in the bag of another rule."""
+        """Return whether the entered chits are also in the bag of another rule."""
         bag = chits(str(value) if key == "curse_rule" else str(self.chose(state, "curse_rule")))
         return state.chits.count(CURSED) <= bag.cursed and state.chits.count(SAFE) <= bag.safe
 
@@ -69,7 +69,7 @@ class RecordSheet(SheetTool[Record]):
         yield from (Move("unkeep", card) for card in sorted(set(state.kept)))
 
     def tapped(self) -> Sequence[MoveType[Record]]:
-        """Return every tap: a chit, a name, a treasure; what stands there already is taken out."""
+        """Return every tap: a chit, a name, a treasure; tapping one that is entered removes it."""
         card = {"temple": number(1, TEMPLES), "n": one_of(*WORTHS)}
         return (
             MoveType("chit", _chit, {"chit": number(0, SPACES - 1), "face": one_of(*FACES)}),

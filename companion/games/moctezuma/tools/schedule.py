@@ -56,7 +56,7 @@ class ChitSchedule(SheetTool[Schedule]):
         return box.safe, box.cursed
 
     def taps(self, state: Schedule) -> Iterable[Move]:
-        """Return that a turn has ended, or, where a chit is due, what it shows; nothing when all lie open."""
+        """Return the end of a turn, or, if a chit is due, what it shows; nothing when all are face up."""
         if self._due(state):
             return [
                 Move("turned", (face,)) for n, face in enumerate(FACES) if state.faces.count(n) < self._box(state)[n]

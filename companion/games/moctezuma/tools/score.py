@@ -1,4 +1,4 @@
-"""The final scorer: chits, names and everybody's treasure are tapped in; it counts, says why, and breaks ties."""
+"""The final scorer: chits, names and everybody's treasure are tapped in; it counts, explains, and breaks ties."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FinalScore(SheetTool[Final]):
         return Final(chosen, treasure=((),) * int(chosen[0]))
 
     def free(self, state: Final, key: str, value: Value) -> bool:
-        """Return whether what stands there goes with another rule: nobody's treasure is thrown away."""
+        """Return whether the entries fit another rule, so that nobody's treasure is lost."""
         if key == "players":
             return not any(state.treasure)
         bag = chits(str(value) if key == "curse_rule" else str(self.chose(state, "curse_rule")))

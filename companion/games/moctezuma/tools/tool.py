@@ -1,4 +1,4 @@
-"""What the four tools share: one seat, taps that are all listed, a notation of words. It knows none of them."""
+"""What the four tools share: one seat, moves that are all listed, and a notation of words."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ S = TypeVar("S", bound=Sheet)
 
 
 class SheetTool(Tool[S], Generic[S]):
-    """A sheet on which one person taps; whatever is tapped can be taken back."""
+    """A sheet on which one person taps; every tap can be undone."""
 
     presets: Mapping[str, Mapping[str, Value]] = MappingProxyType({"plain": {}})
 
@@ -124,7 +124,7 @@ class SheetTool(Tool[S], Generic[S]):
         return Refusal("not_now") if seat == self.user else Refusal("players_only", {"move": "tap"})
 
     def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
-        """Return the sheet: whoever is given its address may read it."""
+        """Return the sheet; anybody with its address may read it."""
         return {"rules": self.rules_of(state), **self.sheet_of(state)}
 
     def rules_of(self, state: S) -> Json:

@@ -1,4 +1,4 @@
-"""Where things stand on a drawn map: hexes as paths, walls along their sides, the middle of each hex. No rules.
+"""The geometry of the map: hexes as paths, walls along their sides, and the middle of each hex.
 
 A hex is 20 wide and stands on its point; the drawing's unit is a twentieth of it.
 """
@@ -125,7 +125,7 @@ def _drawing(
 
 
 def _named(board: Grid, places: Iterable[tuple[str, str]], letters: float, width: float) -> list[Json]:
-    """Return where the names of places stand; of two that would touch the second stands a line lower."""
+    """Return the positions of place names; of two that would touch, the second is a line lower."""
     named: list[Json] = []
     last = ("", 0.0, 0.0)
     for hexagon, words in sorted(places, key=lambda place: middle(board, board.numbers[place[0]])[::-1]):

@@ -1,4 +1,4 @@
-"""What the guide of a first turn says: deployment, then the phases of a turn; most of it is tapped on the map."""
+"""The guide of a first turn: deployment, then the phases of a turn. Most of it is tapped on the map."""
 
 from __future__ import annotations
 

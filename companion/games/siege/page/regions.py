@@ -1,7 +1,4 @@
-"""Cuts a view of the siege into the regions of its page, each with all that its template draws and nothing more.
-
-Pure. It knows what stands where and which tap makes which move; the words are in ``texts/``, the places in `board`.
-"""
+"""Divides a view of the siege into the regions of its page, each with exactly what its template draws."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ def _board(view: View) -> Grid:
 
 
 def _pieces(view: View) -> Slice:
-    """Return where counters lie: each people's, those of them that are done, and the flags of those that rout."""
+    """Return the positions of counters: each people's, those that are done, and the flags of routed ones."""
     hexes = _board(view)
     width, height = board.size(hexes)
     rows: dict[tuple[str, bool], list[str]] = {}

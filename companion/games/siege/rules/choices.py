@@ -1,4 +1,4 @@
-"""The legal moves of a seat one level at a time: what to do, with which unit, where. It judges nothing.
+"""The legal moves of a seat one level at a time: what to do, with which unit, where.
 
 Each choice names the element on the map that it belongs to: ``unit:17`` or ``hex:g12``.
 """

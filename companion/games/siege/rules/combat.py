@@ -1,6 +1,6 @@
-"""What an attack brings: defeat, destruction or rout, retreats, panic, fire, the victor's step. It rolls no die.
+"""The consequences of an attack: defeat, destruction or rout, retreats, panic, fire, the victor's step.
 
-Each function answers one die or one decision with the next state; what follows from it is put on the agenda.
+Each function applies one die or one decision and returns the next state; what follows is put on the agenda.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def panicked(state: State, unit: int, victor: int, n: int) -> State:
 
 
 def _with_panics(agenda: tuple[Task, ...], more: list[Task]) -> tuple[Task, ...]:
-    """Return an agenda in which further units are asked after those that are asked anyhow."""
+    """Return an agenda in which further units decide after those that decide anyhow."""
     waiting = 0
     while waiting < len(agenda) and agenda[waiting][0] == "panic":
         waiting += 1
@@ -129,20 +129,20 @@ def retreated(state: State, unit: int, tries: int, burn: int, to: int) -> State:
 
 
 def contact(state: State, unit: int) -> int | None:
-    """Return the hex of an enemy beside a unit, of several the one with the lowest number, or none."""
+    """Return the hex of an enemy beside a unit, of several the one with the lowest number, or None."""
     foes = state.field.grid.around[state.at[unit]] & threat(state, 1 - state.roster.side[unit])
     return min(bits(foes), key=lambda h: state.at.index(h)) if foes else None
 
 
 def destroyed(state: State, unit: int) -> State:
-    """Return the state without a unit; on the water its boat and whoever rides it go down together (ruling S13)."""
+    """Return the state without a unit; on the water its boat and its riders go down together (ruling S13)."""
     crew = on(state, state.at[unit]) if afloat(state, unit) else (unit,)
     gone = moved(state, crew, DEAD)
     return captured(gone, crew) or replace(gone, routed=gone.routed & ~as_set(crew))
 
 
 def captured(state: State, units: tuple[int, ...]) -> State | None:
-    """Return the end of the siege where a leader is among the units that were lost (ruling S4), or none."""
+    """Return the end of the siege where a leader is among the units that were lost (ruling S4), or None."""
     for side in (0, 1):
         if state.roster.leader[side] in units:
             return replace(state, agenda=(), outcome=Outcome("captured", SIDES[1 - side]))
@@ -155,7 +155,7 @@ def burnt(state: State, hexagon: int) -> State:
 
 
 def advances(state: State, unit: int) -> list[int]:
-    """Return where a victor may step to: a space beside it, whatever it costs (rulings S25, S39)."""
+    """Return where a victor may step to: an adjacent space, at any cost (rulings S25, S39)."""
     if state.at[unit] < 0 or (state.rules.advance == "once" and state.advanced >> unit & 1):
         return []
     side, field, here = state.roster.side[unit], state.field, state.at[unit]

@@ -1,6 +1,6 @@
-"""The order of a turn: which phase follows, what is due by itself, when the siege is over. It carries out no move.
+"""The order of a turn: which phase follows, what happens automatically, and when the siege is over.
 
-Law: whoever calls `settled` gets a state in which a seat or chance has something to do, or one that is over.
+Law: `settled` returns a state in which a seat or chance has something to do, or one that is over.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _next(state: State) -> State:
 
 
 def _of_limits(state: State) -> State | None:
-    """Return the end of the siege if a turn was the last by the house rules (rulings S32, S41), or none."""
+    """Return the end of the siege if a turn was the last by the house rules (rulings S32, S41), or None."""
     if state.turn == state.rules.turn_limit:
         return replace(state, outcome=Outcome("limit", SIDES[0]))
     quiet = state.rules.quiet_limit

@@ -1,4 +1,4 @@
-"""Before the siege: who may begin where, and a sound array for whoever does not want to place every unit by hand."""
+"""Deployment before the siege: who may begin where, and a good array for players who skip placing every unit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A map as the rules ask for it: what each step costs, where walls stand, who may begin where. It never changes.
+"""A map prepared for the rules: the cost of each step, where walls are, and who may begin where.
 
-All tables are laid once for a map; whatever depends on where units stand is asked of the state.
+It never changes, so it is computed once for each map; whatever depends on where units are is looked up in the state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Attacks: who may attack whom, every modifier with its reason, and the exact odds. It rolls no die."""
+"""Attacks: who may attack whom, every modifier with its reason, and the exact odds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.marching import riders
-from companion.games.siege.rules.options import FIRST
+from companion.games.siege.rules.options import FIRST, GUARDS
 from companion.games.siege.rules.state import State, afloat, is_boat, on
 
 HIT = 5
@@ -50,8 +50,12 @@ def modifiers(state: State, unit: int, target: int) -> dict[str, int]:
         found["routed"] = 1
     if unit == state.roster.leader[side] or led(state, unit):
         found["leader"] = 1
-    if side == 1 and state.roster.leader[0] in defenders and isinstance(turns := state.rules.bodyguard, int):
-        found |= {"bodyguard_fresh": -2} if state.turn <= turns else {"bodyguard": -1}
+    if side == 1 and state.roster.leader[0] in defenders and (guard := GUARDS.get(state.rules.bodyguard)):
+        fresh, stays = guard
+        if state.turn <= fresh:
+            found["bodyguard_fresh"] = -2
+        elif stays:
+            found["bodyguard"] = -1
     if side == 1:
         if _walled(state, here, target):
             found["wall"] = -1
@@ -78,7 +82,7 @@ def _walled(state: State, here: int, target: int) -> bool:
 
 
 def led(state: State, unit: int) -> bool:
-    """Return whether a unit's own leader, not routed, stands beside it or rides with it (ruling S22)."""
+    """Return whether a unit's own leader, not routed, is beside it or rides with it (ruling S22)."""
     leader = state.roster.leader[state.roster.side[unit]]
     where = state.at[leader]
     if leader == unit or where < 0 or state.routed >> leader & 1:

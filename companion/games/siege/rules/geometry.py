@@ -57,7 +57,7 @@ class Grid:
             raise ValueError(f"{ascii(name)[:20]} is no hex; expected a1 to {self.names[-1]}") from None
 
     def distance(self, one: int, other: int) -> int:
-        """Return how many steps lie between two hexes."""
+        """Return how many steps apart two hexes are."""
         a, b = self.cubes[one], self.cubes[other]
         return max(abs(a[0] - b[0]), abs(a[1] - b[1]), abs(a[2] - b[2]))
 

@@ -1,4 +1,4 @@
-"""The laws that every state of a siege keeps, for the suite that plays it at random."""
+"""The invariants of the siege, which the conformance suite checks after every random move."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TASKS = {
 
 
 def laws(state: State) -> dict[str, bool]:
-    """Return the laws that every state of the game keeps, each with whether this one does."""
+    """Return the invariants of the game, each with whether this state satisfies it."""
     units, kind = len(state.at), state.outcome and state.outcome.kind
     placed = replace(state, at=(WAITING,) * units, held=(0, 0), hulls=0)
     for unit, here in enumerate(state.at):

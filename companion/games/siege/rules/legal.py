@@ -1,4 +1,4 @@
-"""Who has to decide, what a die has to bring, and each legal move of a state, sorted. It carries out none.
+"""Who has to decide, what a die has to decide, and the legal moves of a state, sorted.
 
 Law: a move is legal exactly when it is listed here.
 """
@@ -65,7 +65,7 @@ def decider(state: State) -> Seat | None:
 
 
 def chance(state: State) -> Chance | None:
-    """Return the die that is due, whose it is and what it is for, or none."""
+    """Return the die that is due, whose it is and what it is for, or None."""
     if state.outcome or not state.agenda or state.agenda[0][0] not in DICE:
         return None
     name, *args = state.agenda[0]

@@ -72,7 +72,7 @@ def drawn(text: str) -> Field | None:
 
 
 def illegible(text: str) -> tuple[Fault, ...]:
-    """Return what keeps a text from being a map at all: one that can be drawn may still be unfit to play on."""
+    """Return why a text is no map at all; one that can be drawn may still be unplayable."""
     field, found = _read(text)
     if field is None:
         return tuple(sorted(found, key=lambda fault: fault.line))

@@ -1,6 +1,6 @@
-"""Where units can go: the hexes in reach with what they cost, walls, boats and boarding, and who may not come near.
+"""Where units can go: the hexes within reach and their cost, walls, boats and boarding, and who may not come near.
 
-Each answer follows from a map and sets of hexes alone, so that it is remembered.
+Each answer depends only on a map and sets of hexes, so it is cached.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FAR = 255
 
 
 class Ground(NamedTuple):
-    """What stands on a map for a unit that moves, in sets of hexes. `shy` are those it may not come nearer to."""
+    """What a moving unit meets on a map, as sets of hexes. `shy` are those that it may not approach."""
 
     foes: int
     friends: int
@@ -110,7 +110,7 @@ def _reach(state: State, unit: int) -> Mapping[int, int]:
 
 @lru_cache(maxsize=20_000)
 def _near(field: Field, start: int, steps: int) -> int:
-    """Return the hexes that lie at most so many steps away."""
+    """Return the hexes within a number of steps."""
     return field.grid.grown(_near(field, start, steps - 1)) if steps else 1 << start
 
 

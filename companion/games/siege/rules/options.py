@@ -1,4 +1,4 @@
-"""What a table may choose about the siege: options with their rulings, presets, seats. It plays nothing."""
+"""The options of the siege with their rulings, its presets and its seats."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from companion.games.siege.rules.roster import FULL, THIRD
 
 FIRST, SECOND = "first", "second"
 """The readings of the rules: how tables play that were opened before the second, and how later ones do."""
+
+FIRST_FOUR = "first_4"
+"""A bodyguard that stays for four turns and then is gone."""
+
+GUARDS: Mapping[Value, tuple[int, bool]] = {3: (3, True), 4: (4, True), FIRST_FOUR: (4, False)}
+"""For each bodyguard the turns in which it is fresh, and whether it is still there afterwards, tired (ruling S44)."""
 
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
@@ -39,7 +45,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("cortez_afloat", "on", "S40", _ON_OFF),
     Option("quiet_limit", 10, "S41", (10, "off")),
     Option("roll_bonus", "attack", "S42", ("attack", "all"), earlier="boats"),
-    Option("bodyguard", "off", "S44", ("off", 3, 4), earlier="off"),
+    Option("bodyguard", "off", "S44", ("off", 3, 4, FIRST_FOUR), earlier="off"),
     # Which tables play by S43, that leaves no choice: those that were opened with it.
     Option("reading", SECOND, "S43", (SECOND,), earlier=FIRST),
 )
@@ -51,11 +57,14 @@ PRESETS: Mapping[str, Mapping[str, Value]] = {
 }
 
 HANDICAPS: Mapping[str, Mapping[str, Value]] = {
-    "classic": {"bodyguard": 4},
+    "classic": {"bodyguard": FIRST_FOUR},
     "skirmish": {"bodyguard": 3},
-    "long_retreat": {"bodyguard": 3},
+    "long_retreat": {"bodyguard": FIRST_FOUR},
 }
 """With what equal players win about as often on either side."""
+
+PACES = {"classic": 1200, "skirmish": 400, "long_retreat": 1200}
+"""Seconds of a turn in which both sides march and attack: about 13 for each of the 92 or 31 units."""
 
 MINUTES = {"classic": 480, "skirmish": 180, "long_retreat": 480}
 """About how long a game takes: the whole city one long day, or several evenings; the skirmish one evening."""

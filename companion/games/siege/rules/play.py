@@ -1,4 +1,4 @@
-"""One door to the rules: every legal move carried out, and every other refused with a word. Illegal is a value."""
+"""The entry point of the rules: carries out every legal move, and refuses every other with a code."""
 
 from __future__ import annotations
 

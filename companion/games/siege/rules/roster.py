@@ -1,4 +1,4 @@
-"""Who fights: the peoples of both sides, how many units each has, and every unit's number. It knows no map."""
+"""Who fights: the peoples of both sides, how many units each has, and every unit's number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole state of a siege as one frozen value, and the few changes that all rules share. It holds no rule.
+"""The whole state of a siege as one frozen value, and the few changes that all rules share.
 
 Units and hexes are whole numbers, sets of either are bits (see `roster` and `geometry`).
 """

@@ -1,4 +1,4 @@
-"""What helps at a real table, each alone: a small game with one seat. Dice may be typed everywhere."""
+"""Tools for use at a real table, each a small game with one seat. Real dice may be typed everywhere."""
 
 from __future__ import annotations
 

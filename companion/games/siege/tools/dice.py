@@ -1,4 +1,4 @@
-"""The tool for movement and combat dice: modifiers ticked by tapping, the odds before the roll, what a roll means."""
+"""The tool for movement and combat dice: it shows the odds under the ticked modifiers, and what a roll means."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A map that is being drawn: one frozen value of whole numbers and names, every stroke that changes it, its file.
+"""A map that is being drawn: one frozen value of whole numbers and names, the strokes that change it, and its file.
 
-Pure. It judges nothing: whether a table can play on it, `maps` says.
+Whether a table can play on it is checked by `maps`.
 """
 
 from __future__ import annotations

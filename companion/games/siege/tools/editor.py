@@ -1,6 +1,6 @@
-"""The tool that draws a map: grounds, zones, walls, gates and names by tapping, always checked, saved as a file.
+"""The tool that draws a map by tapping: ground, zones, walls, gates and names. It checks the map constantly.
 
-It begins with a map that ships, with one that somebody brings, sound or not, or with clear land of any size.
+It begins with one of our maps, with one that somebody brings, faults included, or with clear land of any size.
 """
 
 from __future__ import annotations

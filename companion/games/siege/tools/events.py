@@ -1,4 +1,4 @@
-"""The tool that rolls the two events of a turn and says who dies. It knows no unit."""
+"""The tool that rolls the two events of a turn and says who dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool for fires: it counts the counters and rolls for each of them in the fire phase. It knows no map."""
+"""The tool for fires: it counts the fire counters and rolls for each of them in the fire phase."""
 
 from __future__ import annotations
 

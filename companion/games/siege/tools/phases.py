@@ -1,4 +1,4 @@
-"""The tool that keeps the place in a turn: eight phases, and what each allows. It knows no unit."""
+"""The tool that keeps track of the eight phases of a turn, and what each allows."""
 
 from __future__ import annotations
 

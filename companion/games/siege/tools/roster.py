@@ -1,4 +1,4 @@
-"""The tool that counts every people's units: fit, routed and dead, by tapping. It knows no map."""
+"""The tool that counts every people's units: fit, routed and dead."""
 
 from __future__ import annotations
 

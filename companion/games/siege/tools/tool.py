@@ -1,4 +1,4 @@
-"""What the tools of the siege share: one seat that nobody's turn ends, and states of whole numbers in one line."""
+"""What the siege's tools share: one seat whose turn never ends, and a notation of whole numbers."""
 
 from __future__ import annotations
 

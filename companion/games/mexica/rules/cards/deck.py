@@ -97,7 +97,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Deck:
-    """The four piles, each in the order of its ids, and the words on the cards that a deck of one's own brings.
+    """The four piles, each in the order of its ids, and the words on the cards of a custom deck.
 
     Laws: each id of `ids` is exactly one card of its pile, whatever the table's options; no card is in two piles.
     """
@@ -220,7 +220,7 @@ def ids(pile: Pile) -> list[str]:
 
 
 def shown_in_toml(cards: Iterable[Card]) -> str:
-    """Return cards as a deck file holds them, from which `read` makes the same, whatever words are on them."""
+    """Return cards in the form of a deck file, from which `read` makes the same cards."""
     lines: dict[Pile, list[str]] = {}
     for card in cards:
         table = _table(card.effect)
@@ -354,7 +354,7 @@ _BOOSTS: Mapping[Pile, tuple[str, ...]] = {
 
 
 def may_do(pile: Pile, effect: Effect) -> EffectError | None:
-    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or none where it has one."""
+    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or None if it has one."""
     if not isinstance(effect, _KINDS[pile]):
         return EffectError("pile", effect=name_of(effect), pile=pile)
     if pile == "day":
@@ -394,7 +394,7 @@ def _as_sign(card: Card, sign: SignName | None) -> Card:
 
 
 def _no_words(said: object) -> EffectError | None:
-    """Return what is wrong with the words on a card, or none."""
+    """Return what is wrong with the words on a card, or None."""
     if not isinstance(said, dict) or not said or not said.keys() <= LONGEST.keys():
         return EffectError("words", found=shown(said))
     for part, text in said.items():

@@ -1,7 +1,7 @@
 """What a card may do: the small closed set of effects, each a frozen value within its ranges.
 
-It knows no card by name, moves no token and holds no words. Rows are those of the author's list of effects: 33 for
-the Day cards, six standing bonuses for the Week cards (ruling M20).
+Rows are those of the author's list of effects: 33 for the Day cards, six standing bonuses for the Week cards (ruling
+M20).
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ def _defaults(kind: Any) -> frozenset[str]:
 
 
 def shown(found: object) -> str:
-    """Return what a deck holds as a fault quotes it: whatever it is, short and in plain letters."""
+    """Return a deck's value as a fault quotes it: short and in plain letters."""
     return ascii(found)[:40]
 
 

@@ -1,4 +1,4 @@
-"""When a card may be played from a hand: at a landing, in a battle or in the card step. It plays none."""
+"""When a card may be played from a hand: at a landing, in a battle or in the card step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 from companion.games.mexica.rules.cards.effects import Attack, Boost, Draw, Effect, Gain, Reroll, Ward
 
 Moment: TypeAlias = Literal["landing", "landed", "attack", "defence", "dice", "cards"]
-"""A landing before and after the collecting, a battle before its dice and once they lie, and the card step."""
+"""A landing before and after collecting, a battle before and after its dice, and the card step."""
 
 MOMENTS: tuple[Moment, ...] = get_args(Moment)
 

@@ -1,7 +1,7 @@
-"""Which text says what a card does: an effect's key and facts, so that the words on a card follow its rule.
+"""Which text describes a card: the key and the facts of its effect, so that a card's words follow its rule.
 
-It holds no words itself. The sentences are in the game's texts under ``effect``; a card's own title and story are
-in the words of its deck under ``card.<id>``.
+The sentences are in the game's texts under ``effect``; a card's own title and story are in the words of its deck
+under ``card.<id>``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def sentence(card: Card) -> tuple[str, Facts]:
 
 
 def counts(card: Card) -> str | None:
-    """Return the key of what a week card says beside its bonus where it counts as a sign (ruling M19), or none."""
+    """Return the key of what a week card says beside its bonus where it counts as a sign (ruling M19), or None."""
     return f"effect.counts.{card.sign}" if card.sign and not isinstance(card.effect, Sign) else None
 
 

@@ -1,4 +1,4 @@
-"""Starts programs: each is waited for until it answers, and named with the end of its log if it does not."""
+"""Starts programs one after another: waits until each is ready, and reports the end of its log if it is not."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from companion.cli.broker import HOST
-from companion.cli.children import Child, Program, Signals
+from companion.cli.programs.broker import HOST
+from companion.cli.programs.children import Child, Program, Signals
 
 PATIENCE = 60.0
-"""Seconds until a program must answer: a Pi 3 with a slow card takes a dozen to import them all."""
+"""Seconds until a program must be ready: a Pi 3 with a slow card needs a dozen to import everything."""
 
 _SETTINGS_FILES = ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_COMPANION_CONFIG")
 
 
 class LaunchError(Exception):
-    """What prevents a start, in a sentence that names its remedy."""
+    """What prevents a start, in a sentence that says what to do."""
 
 
 class Stopped(Exception):
-    """The person asked to end while things were still starting."""
+    """Somebody ended the launch while programs were still starting."""
 
 
 def hold(path: Path, taken: str) -> IO[str]:
-    """Return a folder's lock file, by which the folder is held until that is closed.
+    """Lock a folder until the returned file is closed.
 
-    Who held it before may remove the file just after it was opened here: then a new one is made and held. Raises
-    `LaunchError` of `taken` where another holds it, `OSError` where it cannot be written.
+    The previous holder may remove the lock file just after it was opened here; then a new one is made. Raises
+    `LaunchError` of `taken` if another holds it, `OSError` if it cannot be written.
     """
     while True:
         lock = path.open("a")
@@ -51,7 +51,7 @@ def hold(path: Path, taken: str) -> IO[str]:
 
 
 def started(program: Program, signals: Signals) -> Child:
-    """Start a program; raises `Stopped` where somebody has asked to end."""
+    """Start a program; raises `Stopped` if the launch has been ended."""
     if signals.asked_to_end:
         raise Stopped
     return Child(program)
@@ -64,9 +64,9 @@ def wait_until(
     check: Callable[[], None],
     patience_s: float = PATIENCE,
 ) -> None:
-    """Wait until a program answers; `check` is called meanwhile, and raises where it cannot any more.
+    """Wait until a program is ready; `check` is called meanwhile, and raises if it has failed.
 
-    Raises what `check` raises, `Stopped`, or `LaunchError` where it takes longer than `patience_s`.
+    Raises what `check` raises, `Stopped`, or `LaunchError` if it takes longer than `patience_s`.
     """
     deadline = time.monotonic() + patience_s
     while not answers():
@@ -78,13 +78,13 @@ def wait_until(
 
 
 def without_settings() -> dict[str, str]:
-    """Return this process's environment for a simulation: settings that are meant for a real temple are left out."""
+    """Return this process's environment without the settings that are meant for a real temple."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("TEMPLO_")}
     return inherited | dict.fromkeys(_SETTINGS_FILES, os.devnull)
 
 
 def listens(port: int) -> bool:
-    """Return whether somebody takes connections at a port of loopback."""
+    """Return whether a port of loopback accepts connections."""
     try:
         with socket.create_connection((HOST, port), timeout=1):
             return True
@@ -93,7 +93,7 @@ def listens(port: int) -> bool:
 
 
 def is_instance(port: int, instance: str) -> bool:
-    """Return whether the one that answers at a port of loopback is the companion that was started with this id."""
+    """Return whether a port of loopback belongs to the companion that was started with this id."""
     connection = http.client.HTTPConnection(HOST, port, timeout=5)
     try:
         connection.request("GET", "/healthz")
@@ -106,7 +106,7 @@ def is_instance(port: int, instance: str) -> bool:
 
 
 def with_log(child: Child, what: str) -> str:
-    """Return what happened to a program, with the last lines of its log."""
+    """Return a message about a program, with the last lines of its log."""
     return "\n".join(
         [
             f"The {child.program.name} {what}. The last lines of its log were:",
@@ -116,7 +116,7 @@ def with_log(child: Child, what: str) -> str:
 
 
 def reason(status: int) -> str:
-    """Return how a program ended, by its exit status.
+    """Return in words how a program ended, from its exit status.
 
     >>> reason(3), reason(-9)
     ('exit code 3', 'signal SIGKILL')

@@ -1,7 +1,6 @@
 """Checks files for a game's option, such as decks and maps, and prints what they contain.
 
-It knows games by what they declare: every option with a reader gives a command under its own key,
-``templo-companion deck check mine.toml``. It opens no table.
+Every option that reads a file becomes a command under its own key: ``templo-companion deck check mine.toml``.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ LANGUAGE = "en"
 
 
 def main(words: Sequence[str]) -> int:
-    """Run ``<option> check FILE...``; returns 0 where all are sound, 1 where one is not, 2 where none was read."""
+    """Run ``<option> check FILE...``; return 0 if all are valid, 1 if one is not, 2 if none could be read."""
     arguments = _parser(words[0]).parse_args(words[2:])
     games = registry.load(configuration.load(arguments.config, os.environ, {}).games)
     takers = [game for game in games.values() if _option(game, words[0]) and arguments.game in ("", game.name)]
@@ -42,7 +41,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def option_of(game: Game[Any], key: str) -> Option:
-    """Return a game's option for which a table may bring a file; raises `KeyError`."""
+    """Return an option of a game that reads a file; raises `KeyError`."""
     if option := _option(game, key):
         return option
     raise KeyError(key)
@@ -55,7 +54,7 @@ def words_of(game: Game[Any]) -> Words:
 
 
 def fault_lines(path: Path, faults: Sequence[Fault], words: Words) -> list[str]:
-    """Return faults as compilers write them, so that an editor can jump there: ``mine.toml:3: reason``."""
+    """Return faults in the form of compilers, so that an editor can jump there: ``mine.toml:3: reason``."""
     return [f"{path}:{fault.line}: {words(f'fault.{fault.code}', **fault.facts)}" for fault in faults]
 
 

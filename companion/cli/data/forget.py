@@ -1,6 +1,7 @@
-"""`templo-companion forget list|table|person`: remove a table or a person's name while the companion is stopped.
+"""`templo-companion forget list|table|person`: removes a table or a person's name while the companion is stopped.
 
-It is a command and no page: there are no accounts, so a page could not know whose name or table somebody removes.
+It is a command and not a page because there are no accounts: a page could not know whose name or table somebody
+removes.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from companion.model.evenings import person_key
 from companion.model.ports import TableRecord
 
 SHORTEST = 6
-"""Characters of an id that are enough, where no other begins with them."""
+"""The shortest unique beginning of an id that is accepted."""
 
 
 _ELSEWHERE = "Backups and exports that were made before still hold it."
 
 
 class ForgetError(Exception):
-    """What was asked for cannot be done; the message holds what was given, and what was expected."""
+    """The request cannot be carried out; the message contains what was given and what was expected."""
 
 
 class Whom(NamedTuple):
-    """What the command line asks for: ``list``, ``table`` or ``person``, which one, and whether to do it."""
+    """The arguments: ``list``, ``table`` or ``person``, which one, and whether to do it."""
 
     what: str
     name: str = ""

@@ -1,7 +1,4 @@
-"""What this machine's tables reveal about its network: free ports, and who uses one.
-
-It sends no packet and listens on nothing.
-"""
+"""Reads from this machine's own tables which ports are free and which program uses one. It sends no packet."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ _LISTENING = "0A"
 
 
 def free(port: int, host: str = "0.0.0.0") -> bool:  # noqa: S104 - the phones come in on every interface
-    """Return whether a server could listen on a TCP port now; raises `PermissionError` where only root may."""
+    """Return whether a server could listen on a TCP port now; raises `PermissionError` if only root may."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         # What the servers set as well: a port is not taken because its last connection is still being forgotten.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -39,12 +36,12 @@ def any_free_port() -> int:
 
 
 def next_free(port: int, but: Collection[int] = ()) -> int:
-    """Return the first free port above this one that is none of `but`; after the last begins 1024."""
+    """Return the first free port above this one that is not in `but`; after the last, continue at 1024."""
     return next(n for n in chain(range(port + 1, 65536), range(1024, port)) if n not in but and free(n))
 
 
 def holder(port: int) -> str | None:
-    """Return who listens on a TCP port ("mosquitto, process 712"), or none where this user may not know."""
+    """Return the program that listens on a TCP port ("mosquitto, process 712"), or None if it is not visible."""
     sockets = {f"socket:[{inode}]" for inode in _listeners(port)}
     if not sockets:
         return None

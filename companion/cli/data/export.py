@@ -1,6 +1,7 @@
 """`templo-companion export FILE`: every table with its log and tokens, all temples and records, as one JSON file.
 
-Like a table's own export it holds no join code, no phone's token, and of a game that runs what an onlooker may know.
+Like the export of a single table it contains no join code and no phone's token, and of a running game only what a
+spectator may know.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ FORMAT = "templo-mayor companion"
 VERSION = 1
 
 _ALL = 1_000_000
-"""Decisions about tokens held apart, of one temple."""
+"""The most decisions about tokens held apart, for one temple."""
 
 
 def export(settings: Settings, file: Path, games: Mapping[str, Game[Any]], now: datetime, out: TextIO) -> int:
-    """Write everything as of one moment; the companion may be running. Raises `BackupError`, as where `file` exists.
+    """Write everything as of one moment; the companion may be running.
 
-    Returns 1 where a table's log cannot be replayed by this software: the file then names it, without its log.
+    Returns 1 if this release cannot replay a table's log: the file then names it, without its log. Raises
+    `BackupError`, for example if `file` exists.
     """
     if file.exists():
         raise BackupError(f"{file} is there already; expected the name of a new file")
@@ -67,7 +69,7 @@ def export(settings: Settings, file: Path, games: Mapping[str, Game[Any]], now: 
 
 
 def _pieces(services: Services, now: datetime) -> Iterator[str]:
-    """Yield the file piece by piece, a table a line: a hundred evenings need not be in memory at once."""
+    """Yield the file piece by piece, one table a line, so that it need not be in memory at once."""
     tables = services.tables.all()
     played = plays(tables)
     head: dict[str, Json] = {"format": FORMAT, "version": VERSION, "made_at": contract.format_utc(now)}

@@ -1,6 +1,6 @@
-"""`templo-companion held list|count|dismiss`: decide about tokens held apart while the companion is stopped.
+"""`templo-companion held list|count|dismiss`: decides about tokens held apart while the companion is stopped.
 
-While it runs its pages are the place: they know who sits at the table. Both ways enter the same table's log.
+While it runs, people decide on its pages, which know who sits at the table. Both write to the same table's log.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from companion.service.services import Services
 from companion.service.workspace import Workspace
 
 SHORTEST = 4
-"""Characters of an id that are enough, where no other begins with them."""
+"""The shortest unique beginning of an id that is accepted."""
 
 
 class HeldError(Exception):
-    """What was asked for cannot be done; the message holds what was given, and what was expected."""
+    """The request cannot be carried out; the message contains what was given and what was expected."""
 
 
 class Wanted(NamedTuple):
-    """What the command line asks for: ``list``, ``count`` or ``dismiss``, of which tokens, and for whom."""
+    """The arguments: ``list``, ``count`` or ``dismiss``, which tokens, and for whom."""
 
     what: str
     temple: str = ""

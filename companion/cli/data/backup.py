@@ -12,14 +12,14 @@ from companion.cli.settings import Settings
 
 
 def back_up(settings: Settings, file: Path, now: datetime, out: TextIO) -> int:
-    """Make a backup and say what is in it."""
+    """Make a backup and print its contents."""
     made = backup.back_up(settings.store_url, file, now)
     print(f"Wrote {file}: {made.summary()}.", file=out)
     return 0
 
 
 def restore(settings: Settings, file: Path, now: datetime, out: TextIO) -> int:
-    """Restore a backup, and say what it brought back and what happens next."""
+    """Restore a backup, and print its contents and what happens next."""
     settings.state_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     done = backup.restore(file, settings.store_url, settings.state_directory, now)
     print(f"Restored {file} of {done.backup.made_at:%Y-%m-%d %H:%M} UTC: {done.backup.summary()}.", file=out)

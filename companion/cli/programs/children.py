@@ -29,7 +29,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def end_with_parent(number: int, parent: int) -> None:
-    """Have the kernel send this process a signal when its parent, whose id is given, is gone; Linux alone can.
+    """Have the kernel send this process a signal when its parent ends; Linux only.
 
     The signal is tied to the thread that forked: programs are started from the main thread.
     """
@@ -41,10 +41,10 @@ def end_with_parent(number: int, parent: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run: `name` as a person would call it, and the folder of its logs.
+    """A program to run: its name for people, its command, and the folder of its logs.
 
-    One with the `terminal` shares it, standard output included, and receives its Ctrl-C; no other does. `ending` is
-    the signal that asks it to end, `user` whom it runs as where that is somebody else, in `folder`.
+    A program with the `terminal` shares it, including standard output, and receives its Ctrl-C; no other does.
+    `ending` is the signal that ends it in order; it runs as `user` if given, in `folder`.
     """
 
     name: str
@@ -58,17 +58,17 @@ class Program:
 
     @property
     def said(self) -> Path:
-        """What it writes to its standard output."""
+        """The file of its standard output."""
         return self.logs / f"{self.name}.out"
 
     @property
     def log(self) -> Path:
-        """What it writes to its standard error: in one file the two would end up inside each other's lines."""
+        """The file of its standard error, separate so that the two do not mix within a line."""
         return self.logs / f"{self.name}.log"
 
 
 class Child:
-    """One program that runs. Were this process killed outright, the kernel would end it too."""
+    """A running program. If this process is killed, the kernel ends it too."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -110,7 +110,7 @@ class Child:
         return []
 
     def news(self, word: str) -> list[str]:
-        """Return the lines it said since this was asked last that begin with a word, without that word."""
+        """Return the new lines of its output that begin with a word, without that word."""
         with self.program.said.open("rb") as said:
             said.seek(self._heard)
             lines = said.read().rpartition(b"\n")[0]
@@ -124,7 +124,7 @@ class Child:
         return "".join(each.read_text("utf-8", "replace") for each in logs).splitlines()[-count:]
 
     def bound_logs(self) -> None:
-        """Rotate each of its logs that has grown too long; call it regularly.
+        """Rotate its logs if they have grown too long; call it regularly.
 
         The program goes on writing to the same file, so what it writes between the copy and the cut is in neither.
         """
@@ -138,12 +138,12 @@ class Child:
                     self._heard = 0
 
     def tell_to_end(self) -> None:
-        """Ask it to end."""
+        """Send it the signal to end."""
         if self.ended is None:
             self._process.send_signal(self.program.ending)
 
     def kill(self) -> None:
-        """End it now; it is gone when this returns."""
+        """Kill it, and wait until it is gone."""
         if self.ended is None:
             self._process.kill()
         self._process.wait()
@@ -157,7 +157,7 @@ class HasFileno(Protocol):
 
 
 class Signals:
-    """The signals that end a launch and the ends of its children, waited for where it is convenient."""
+    """The signals that end a launch, and those of ended children, as something to wait for."""
 
     ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
@@ -187,7 +187,7 @@ class Signals:
         self._there.close()
 
     def wait(self, seconds: float | None, *sources: HasFileno) -> bool:
-        """Wait until a signal comes or a source can be read, or so long at most; return whether to end was asked."""
+        """Wait for a signal, for a readable source, or for a timeout; return whether a signal to end has come."""
         select.select([self._here, *sources], [], [], seconds)
         with contextlib.suppress(BlockingIOError):
             came = set(self._here.recv(4096))
@@ -198,10 +198,10 @@ class Signals:
 
 
 def end(children: list[Child], signals: Signals, impatient: bool = False) -> bool:
-    """End the programs one after another, the youngest first: each may still need those before it to say goodbye.
+    """End the programs one after another, the last one first: each may need those before it to end in order.
 
-    One that does not end within `GRACE` is killed; to be asked a second time, or to be `impatient` from the
-    beginning, means to kill them all at once. Returns whether that was so.
+    One that does not end within `GRACE` is killed. A second signal, or `impatient`, kills all of them at once.
+    Returns whether that happened.
     """
     while children:
         child = children.pop()
@@ -219,5 +219,5 @@ def _earlier(file: Path) -> Path:
 
 
 def _private(file: Path) -> BinaryIO:
-    """Truncate a file, readable by its owner only; what is written goes to its end, wherever that is by then."""
+    """Open an empty file for appending, readable by its owner only."""
     return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600), "wb")

@@ -1,7 +1,4 @@
-"""Replays an exported table on a terminal, entry by entry, and shows where a broken one fails.
-
-It opens no store and changes nothing: what it knows of the table is what the file says.
-"""
+"""Replays an exported table on a terminal, entry by entry, and shows at which entry a broken one fails."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ LANGUAGE = "en"
 
 
 def replay(path: Path, games: Mapping[str, Game[Any]], out: TextIO, *, states: bool = True) -> int:
-    """Print what each entry of a file did, and with `states` the notation that it led to.
+    """Print what each entry of a file did, and with `states` the notation of the state after it.
 
     Returns 0 where the whole log stands and leads to the state that the file names, else 1.
     """
@@ -35,7 +32,7 @@ def replay(path: Path, games: Mapping[str, Game[Any]], out: TextIO, *, states: b
 
 
 class Replay:
-    """One file on its way through the rules."""
+    """The replay of one file."""
 
     def __init__(self, export: Export, games: Mapping[str, Game[Any]], out: TextIO, *, states: bool) -> None:
         self._export = export
@@ -48,7 +45,7 @@ class Replay:
         self._states = states
 
     def run(self) -> int:
-        """Print the story as far as it goes; returns the exit code."""
+        """Print the log as far as it is legal; return the exit code."""
         charter = self._export.charter
         self._say(
             f"{charter.title}: {charter.game}, {charter.preset}, {len(charter.seats)} seats, {charter.opened_at:%F}"

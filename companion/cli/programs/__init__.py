@@ -1,0 +1,1 @@
+"""Programs that a launch or a club starts, watches and ends, and what it prints."""

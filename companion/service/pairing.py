@@ -1,0 +1,70 @@
+"""Pairing: the organiser is shown a code for a temple and its table, and who types it at that temple uses it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from companion.model.pairing import NOTE, PairingCode, decode, encode, find, new_code, with_code, with_used
+from companion.model.ports import Transaction
+from companion.model.table import ServiceError, Table
+from companion.service.change import Change
+from companion.service.temples import TempleService
+from companion.service.workspace import Workspace
+
+
+class PairingService:
+    """The codes of new temples. Every companion of an installation reads them in the store."""
+
+    def __init__(self, workspace: Workspace, temples: TempleService) -> None:
+        self._workspace = workspace
+        self._temples = temples
+
+    def issue(self, temple: str, table_id: str) -> str:
+        """Return a code for a temple that will serve a table, or none where `table_id` is empty.
+
+        It replaces an earlier one of that temple. Raises `ServiceError` ``unknown_table``, also for a table at which
+        no temple counts or whose game is over.
+        """
+        if table_id and self._open_table(table_id) is None:
+            raise ServiceError("unknown_table")
+        code = new_code(self._workspace.entropy)
+        self._change(lambda codes: with_code(codes, code, temple, table_id, self._workspace.clock()))
+        return code
+
+    def find(self, typed: str) -> PairingCode:
+        """Return what a code is for; raises `ServiceError` as `companion.model.pairing.find` does."""
+        return find(decode(self._workspace.store.note(NOTE)), typed, self._workspace.clock())
+
+    def use(self, typed: str) -> Table | None:
+        """Use a code up, and let its temple serve its table, which is returned if it is still open.
+
+        Raises `ServiceError` as `find` does: of two who use one code at once, one does.
+        """
+        found: list[PairingCode] = []
+
+        def used(codes: tuple[PairingCode, ...]) -> tuple[PairingCode, ...]:
+            found[:] = [find(codes, typed, self._workspace.clock())]
+            return with_used(codes, found[0])
+
+        self._change(used)
+        (code,) = found
+        self._temples.expect(code.temple)
+        table = self._open_table(code.table_id)
+        return self._temples.serving.serve(table.id, code.temple) if table else None
+
+    def _open_table(self, table_id: str) -> Table | None:
+        table = self._workspace.tables.find(table_id)
+        return table if table and table.phase != "over" and table.game.uses_temple else None
+
+    def _change(self, after: Callable[[tuple[PairingCode, ...]], tuple[PairingCode, ...]]) -> None:
+        def judge(change: Change) -> None:
+            stored = self._workspace.store.note(NOTE)
+            codes = encode(after(decode(stored)))
+
+            def write(transaction: Transaction) -> None:
+                transaction.expect_note(NOTE, stored)
+                transaction.set_note(NOTE, codes)
+
+            change.also(write)
+
+        self._workspace.run(judge)

@@ -1,0 +1,208 @@
+"""Wires, plugs and cables where they lie in the closed temple: solids for the assembly's tests and for pictures.
+
+Nothing here is printed. A bundle of wires is round and follows corners that are bent; plugs are blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import acos, ceil, cos, dist, radians, sin, tan
+
+import manifold3d
+import numpy as np
+
+from hardware import checks
+from hardware.parameters import SIDES, Controller, Sensor, Temple
+from hardware.parts import chute, trays
+
+Spot = tuple[float, float, float]
+
+LEAD = 230.0
+"""How long a sensor's wires are, from its block to their plug; what is not needed is a loop over the strip."""
+TO_STRIP = 120.0
+"""How long the wires from the board to the strip are cut."""
+RADII = {2: 1.5, 3: 1.65, 6: 2.25}
+"""Of a bundle of so many wires of 1.5 mm."""
+CABLE = 2.5
+"""The radius of a power cable."""
+WIRE_BEND, LEADS_BEND, CABLE_BEND = 3.0, 6.0, 12.0
+"""The least radius with which the middle of a bundle turns: a sensor's wires, those of the board, a power cable."""
+LEVELS = (60.0, 65.0, 70.0, 75.0)
+"""How high the loops of the sensors' wires lie, and under and over them the board's wires and the power cable."""
+LEADS_LEVEL, CABLE_LEVEL = 52.0, 84.0
+BESIDE = 12.0
+"""How wide a loop is where a wire's plug is under its sensor."""
+OVER = 18.0
+"""Where a loop comes back to its plug's side, over the strip."""
+FRONT = 3.1
+"""How far wires go straight from their plug, before they turn up."""
+FACET = radians(18)
+
+RED, BLUE, GREY, BLACK = "#A8202F", "#2F7F9E", "#8A8A86", "#1E1E1E"
+COLOURS = {"huitzilopochtli": RED, "tlaloc": BLUE}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Wires or a cable that lie together: corners of their way, their radius, and how narrowly they turn."""
+
+    name: str
+    corners: tuple[Spot, ...]
+    radius: float
+    bend: float
+    colour: str
+
+    @property
+    def line(self) -> tuple[Spot, ...]:
+        """The middle of the bundle; raises `ValueError` where a bend has no room."""
+        return tuple(bent(self.corners, self.bend))
+
+    @property
+    def length(self) -> float:
+        """How long it is, in millimetres."""
+        return sum(dist(one, other) for one, other in pairwise(self.line))
+
+    def solid(self) -> manifold3d.Manifold:
+        """Return its body."""
+        return checks.swept(self.line, self.radius, 16)
+
+
+def bent(corners: Sequence[Spot], radius: float) -> Iterator[Spot]:
+    """Yield a line through corners that are rounded with a radius.
+
+    >>> [tuple(round(each, 1) for each in spot) for spot in bent([(0, 0, 0), (5, 0, 0), (5, 5, 0)], 5)][-1]
+    (5.0, 5.0, 0.0)
+    """
+    points = [np.array(corner, float) for corner in corners]
+    yield _spot(points[0])
+    used = 0.0
+    for before, at, after in zip(points, points[1:], points[2:], strict=False):
+        into, out = at - before, after - at
+        room, next_ = float(np.linalg.norm(into)), float(np.linalg.norm(out))
+        into, out = into / room, out / next_
+        turn = acos(float(np.clip(into @ out, -1, 1)))
+        cut = radius * tan(turn / 2)
+        if used + cut > room + 1e-6 or cut > next_ + 1e-6:
+            raise ValueError(
+                f"no room for a bend of {radius:g} mm at {_spot(at)}: legs of {room:.1f} and {next_:.1f}"
+            )
+        used = cut
+        if turn < 1e-6:
+            continue
+        square = (out - into * cos(turn)) / sin(turn)
+        centre = at - into * cut + square * radius
+        for n in range(ceil(turn / FACET) + 1):
+            part = turn * n / ceil(turn / FACET)
+            yield _spot(centre + radius * (into * sin(part) - square * cos(part)))
+    yield _spot(points[-1])
+
+
+def _spot(point: np.ndarray) -> Spot:
+    x, y, z = (float(each) for each in point)
+    return x, y, z
+
+
+def sensors(temple: Temple, board: Controller, sensor: Sensor) -> tuple[Bundle, ...]:
+    """Return the wires of the four halves of the beams: from their blocks, in a loop, to their plugs."""
+    begins = [(god, *_leaves(temple, sensor, side, across)) for god, side in SIDES.items() for across in (1, -1)]
+    begins.sort(key=lambda each: each[2][0], reverse=True)
+    # A wire's plug may be under another's sensor: then the other's loop lies higher.
+    levels = LEVELS if board.strip + 35 < 0 else LEVELS[::-1]
+    found = []
+    for n, (god, start, down) in enumerate(begins):
+        emits = (n + (god == "tlaloc")) % 2 == 0
+        wires = 2 if emits else 3
+        x, y, z = plug_at(temple, board, n)
+        end = x, y + RADII[wires], z
+        name = f"{god}'s {'emitter' if emits else 'receiver'}"
+        straight = Bundle(name, (start, down, end), RADII[wires], WIRE_BEND, COLOURS[god])
+        found.append(_as_long_as(LEAD, straight, levels[n]))
+    return tuple(found)
+
+
+def _as_long_as(length: float, straight: Bundle, level: float) -> Bundle:
+    """Return a bundle with a loop on a level, so deep that it has its length."""
+    start, down, end = straight.corners
+
+    def looped(back: float) -> Bundle:
+        return replace(straight, corners=(start, down, *_loop(down, end, level, back), end))
+
+    # Whatever the loop goes towards the back, it comes again.
+    return looped((looped(0.0).length - length) / 2)
+
+
+def _leaves(temple: Temple, sensor: Sensor, side: int, across: int) -> tuple[Spot, Spot]:
+    """Return where the wires of a half leave its block, uphill, and where they turn down."""
+    x, z = chute.beam(temple)
+    x -= sensor.length - sensor.lens_from_end
+    out = across * (temple.shaft / 2 + temple.chute_wall + sensor.depth / 2)
+    return _upright(temple, side, x, out, z), _upright(temple, side, x - 9, out, z)
+
+
+def _upright(temple: Temple, side: int, x: float, across: float, z: float) -> Spot:
+    """Turn a point of a chute's own frame into the temple's."""
+    tilt, turn = radians(temple.slope), radians(90 - side * temple.turn)
+    s, up = x * cos(tilt) + z * sin(tilt), z * cos(tilt) - x * sin(tilt)
+    near, beside = temple.shaft_at[1], side * temple.shaft_at[0]
+    return (
+        beside + s * cos(turn) - across * sin(turn),
+        near + s * sin(turn) + across * cos(turn),
+        temple.straight(0) + up,
+    )
+
+
+def _loop(down: Spot, end: Spot, level: float, back: float) -> list[Spot]:
+    """Return the corners from where wires come down to their plug: on a level, as far towards the back as is said."""
+    (x, y, _), (at, near, low) = down, end
+    lane = at if abs(at - x) >= 2 * WIRE_BEND else x + (BESIDE if x >= at else -BESIDE)
+    ways = [(x, y), (x, back), (lane, back)]
+    if lane != at:
+        ways += [(lane, OVER), (at, OVER)]
+    ways.append((at, near + FRONT))
+    return [*((here, deep, level) for here, deep in ways), (at, near + FRONT, low)]
+
+
+def plug_at(temple: Temple, board: Controller, n: int) -> Spot:
+    """Return where the wires of a plug on the strip begin; the first is the farthest on Tlaloc's side."""
+    (left, _, low), (_, front, _) = trays.strip(temple, board)
+    return left + 52 - 14 * n, front, low + 15
+
+
+def to_strip(temple: Temple, board: Controller) -> tuple[Bundle, ...]:
+    """Return the wires from the board's pins over the upper edge of the strip."""
+    (left, _, _), (right, _, top) = trays.strip(temple, board)
+    found = []
+    for box, pins in zip(housings(temple, board), board.pins, strict=True):
+        x, y = (box[0][0] + box[1][0]) / 2, (box[0][1] + box[1][1]) / 2
+        end = min(max(x, left + 8), right - 8), trays.RAIL[1] + 1.7
+        radius = RADII[pins.wires]
+        up, down = box[1][2] + radius, top + radius
+        corners = ((x, y, up), (x, y, LEADS_LEVEL), (*end, LEADS_LEVEL), (*end, down))
+        found.append(Bundle(f"{pins.wires} wires of the board", corners, radius, LEADS_BEND, GREY))
+    return tuple(found)
+
+
+def housings(temple: Temple, board: Controller) -> tuple[trays.Box, ...]:
+    """Return the plugs on the board's pins."""
+    x, y = trays.corner(board)
+    low = trays.board_low(temple) + 1.6
+    return tuple(
+        ((x - pins.right, y - pins.far, low), (x - pins.left, y - pins.near, low + pins.high)) for pins in board.pins
+    )
+
+
+def power(temple: Temple, board: Controller) -> Bundle:
+    """Return the power cable, from where it has turned up behind its plug to the lake's rear causeway."""
+    (near_x, near_y, low), (far_x, far_y, _) = trays.plug(temple, board, angled=board.angled)[1]
+    x, y = (far_x - CABLE, (near_y + far_y) / 2) if board.plug_left else ((near_x + far_x) / 2, far_y - CABLE)
+    back, out = temple.tiers[0].back, temple.floor + 4.3
+    corners = (
+        (x, y, low + 20),
+        (x, y, CABLE_LEVEL),
+        (0.0, back + 6, CABLE_LEVEL),
+        (0.0, back + 6, out),
+        (0.0, back - 25, out),
+    )
+    return Bundle("power cable", corners, CABLE, CABLE_BEND, BLACK)

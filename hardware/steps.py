@@ -1,0 +1,249 @@
+"""Pictures of every step of the guide, made from the assembly: pulled apart, cut away, with wires in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import manifold3d
+import numpy as np
+import trimesh
+
+from hardware import cabling, checks
+from hardware.cabling import Bundle, Spot
+from hardware.catalogue import Piece
+from hardware.making import Workshop
+from hardware.parameters import SENSORS, Controller, Sensor, Temple
+from hardware.parts import chute, plaza, shell, trays
+from hardware.pictures import Body, draw
+
+COPPER, CARD, STEEL, PLUG, LENS, TABLE = "#3F7A4A", "#B98A4A", "#9A9DA3", "#EFE9DC", "#33415C", "#D9C08C"
+SIZE = (1200, 1000)
+SCREW, HEAD = 1.5, 2.8
+"""The radii of an M3 screw and of its head."""
+OVER = 16.0
+"""How far a screw is drawn from where it goes in."""
+
+Seen = tuple[float, float]
+"""From where a picture is taken: degrees around from the stairs, and degrees up."""
+
+
+class Bench:
+    """The pieces of one temple, to be laid out for pictures."""
+
+    def __init__(self, workshop: Workshop, kit: Iterable[Piece]) -> None:
+        """Take the chosen pieces."""
+        self.temple = workshop.temple
+        self._workshop = workshop
+        self._pieces = {piece.name: piece for piece in kit if piece.chosen}
+        self.board: Controller = next(each for each in self.temple.controllers if each.name == self.temple.controller)
+        self.sensor: Sensor = self.temple.sensor
+        self.chute = next(f"chute_{name}" for name, sensor in SENSORS.items() if sensor == self.sensor)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The pieces by their names."""
+        return tuple(self._pieces)
+
+    def piece(self, name: str, move: Spot = (0, 0, 0), cut: manifold3d.Manifold | None = None) -> list[Body]:
+        """Return every copy of a piece where it stands, moved, and without what is cut away."""
+        found: list[Body] = []
+        for at in self._pieces[name].places:
+            mesh = self._workshop.placed(self._pieces[name], at)
+            if cut is not None:
+                mesh = skin(checks.solid(mesh) - cut)
+            mesh.apply_translation(move)
+            found.append((mesh, self._pieces[name].colour))
+        return found
+
+    def lying(self, name: str) -> Body:
+        """Return a piece as it lies on the bed."""
+        return self._workshop.mesh(self._pieces[name]), self._pieces[name].colour
+
+    def controller(self, move: Spot = (0, 0, 0)) -> list[Body]:
+        """Return the board with its header and its power socket."""
+        x, y = trays.corner(self.board)
+        low = trays.board_low(self.temple)
+        body: list[Body] = [(_block(((x - self.board.x, y - self.board.y, low), (x, y, low + 1.6)), move), COPPER)]
+        for (left, near, _), (right, far, _) in cabling.housings(self.temple, self.board):
+            body.append((_block(((left, near, low + 1.6), (right, far, low + 4)), move), cabling.BLACK))
+        return body
+
+    def wired(self) -> list[Body]:
+        """Return the strip, the plugs, the board's wires and the power cable."""
+        (left, _, low), (right, front, high) = trays.strip(self.temple, self.board)
+        middle = sum(trays.RAIL) / 2
+        body: list[Body] = [(_block(((left, middle - 0.8, low), (right, middle + 0.8, high))), CARD)]
+        for n in range(4):
+            x, _, z = cabling.plug_at(self.temple, self.board, n)
+            body.append((_block(((x - 5, middle + 0.8, z - 3), (x + 5, front, z + 3))), PLUG))
+        body += [(_block(box), cabling.BLACK) for box in cabling.housings(self.temple, self.board)]
+        plug, _ = trays.plug(self.temple, self.board, angled=self.board.angled)
+        body.append((_block(plug), cabling.BLACK))
+        cable = cabling.power(self.temple, self.board)
+        x, y, z = cable.corners[0]
+        out = ((plug[0][0] + plug[1][0]) / 2, (plug[0][1] + plug[1][1]) / 2, (plug[0][2] + plug[1][2]) / 2)
+        if not self.board.angled:
+            turned = (out, (x, y, out[2]), (x, y, z), *cable.corners[1:])
+            cable = Bundle(cable.name, turned, cable.radius, cable.bend, cable.colour)
+        return [*body, *_drawn([*cabling.to_strip(self.temple, self.board), cable])]
+
+    def leads(self) -> list[Body]:
+        """Return the sensors' wires."""
+        return _drawn(cabling.sensors(self.temple, self.board, self.sensor))
+
+
+def draw_all(workshop: Workshop, kit: Iterable[Piece], folder: Path) -> list[Path]:
+    """Draw every step into a folder, and return the pictures."""
+    bench = Bench(workshop, kit)
+    paths = []
+    for name, (step, seen) in STEPS.items():
+        path = folder / f"step-{name}.png"
+        draw(step(bench), path, SIZE, seen)
+        paths.append(path)
+    return paths
+
+
+def skin(solid: manifold3d.Manifold) -> trimesh.Trimesh:
+    """Return a body's surface, to be drawn."""
+    mesh = solid.to_mesh()
+    return trimesh.Trimesh(np.asarray(mesh.vert_properties)[:, :3], np.asarray(mesh.tri_verts))
+
+
+def _block(box: trays.Box, move: Spot = (0, 0, 0)) -> trimesh.Trimesh:
+    return skin(checks.box(*box).translate(move))
+
+
+def _drawn(bundles: Sequence[Bundle]) -> list[Body]:
+    return [(skin(bundle.solid()), bundle.colour) for bundle in bundles]
+
+
+def _screws(places: Iterable[tuple[float, float]], z: float, up: int = 1, long: float = 8) -> list[Body]:
+    """Return screws that are about to go in at a height, from above or from below."""
+    head = manifold3d.Manifold.cylinder(1.7, SCREW, HEAD).translate((0, 0, long - 1.7))
+    screw = manifold3d.Manifold.cylinder(long, SCREW) + head
+    if up < 0:
+        screw = screw.mirror((0, 0, 1))
+    return [(skin(screw.translate((x, y, z + up * OVER))), STEEL) for x, y in places]
+
+
+def _turned_over(bodies: Iterable[Body]) -> list[Body]:
+    over = trimesh.transformations.rotation_matrix(np.pi, [1, 0, 0])
+    return [(mesh.apply_transform(over), colour) for mesh, colour in bodies]
+
+
+def chutes(bench: Bench) -> list[Body]:
+    """Lay out an emitter over its seat, a receiver in the other, wires uphill."""
+    temple, sensor = bench.temple, bench.sensor
+    x, z = chute.beam(temple)
+    z += chute.UNDER
+    near = temple.shaft / 2 + temple.chute_wall
+    low, high = x - (sensor.length - sensor.lens_from_end), x + sensor.lens_from_end
+    bodies = [bench.lying(bench.chute)]
+    for side, up, wires in ((1, 0.0, 3), (-1, 20.0, 2)):
+        begin, end = sorted((side * (near + 0.1), side * (near + sensor.depth)))
+        half = sensor.height / 2
+        bodies.append((_block(((low, begin, z - half + up), (high, end, z + half + up))), LENS))
+        y = (begin + end) / 2
+        way = ((low, y, z + up), (low - 9, y, z + up), (low - 9, y, z + up + 22))
+        bodies += _drawn([Bundle("wires", way, cabling.RADII[wires], cabling.WIRE_BEND, cabling.GREY)])
+    return bodies
+
+
+def lid(bench: Bench) -> list[Body]:
+    """Lay out the plaza over the shell, its four screws over it."""
+    temple = bench.temple
+    return [
+        *bench.piece("shell"),
+        *bench.piece("plaza", (0, 0, 26)),
+        *_screws(shell.tops(temple), temple.top + 26),
+    ]
+
+
+def inside_out(bench: Bench) -> list[Body]:
+    """Lay out shell and plaza turned over, the chutes going in."""
+    temple = bench.temple
+    upright = [
+        *bench.piece("shell"),
+        *bench.piece("plaza"),
+        *bench.piece(bench.chute, (0, 0, -95)),
+        *_screws(plaza.screws(temple), temple.top, long=6),
+    ]
+    return _turned_over(upright)
+
+
+def tray(bench: Bench) -> list[Body]:
+    """Lay out tray and controller over the base, each with its screws."""
+    temple, board = bench.temple, bench.board
+    name = f"tray_{board.name}"
+    low = trays.board_low(temple)
+    return [
+        *bench.piece("base"),
+        *bench.piece(name, (0, 0, 22)),
+        *bench.controller((0, 0, 52)),
+        *_screws(trays.corners(temple), temple.floor + trays.BOSS_HIGH + temple.tray + 22 - OVER + 3),
+        *_screws(trays.holes(board), low + 1.6 + 52 - OVER + 3, long=6),
+    ]
+
+
+def strip(bench: Bench) -> list[Body]:
+    """Lay out strip, plugs and cable on the base."""
+    return [
+        *bench.piece("base"), *bench.piece(f"tray_{bench.board.name}"), *bench.controller(), *bench.wired()
+    ]  # fmt: skip
+
+
+def closed(bench: Bench) -> list[Body]:
+    """Lay out the temple with half of its shell cut away: chutes, sensors' wires, strip and controller."""
+    half = checks.box((-2, -300, 0), (300, 300, 400))
+    return [
+        *bench.piece("base"),
+        *bench.piece(f"tray_{bench.board.name}"),
+        *bench.controller(),
+        *bench.wired(),
+        *bench.leads(),
+        *bench.piece(bench.chute),
+        *bench.piece("shell", cut=half),
+        *bench.piece("plaza", cut=half),
+        *bench.piece("shrine_huitzilopochtli"),
+        *bench.piece("shrine_tlaloc", (0, 0, 24)),
+        *_screws(shell.bottoms(bench.temple), 0, -1),
+    ]
+
+
+def lake(bench: Bench) -> list[Body]:
+    """Lay out both halves of the lake beside the temple, the causeways over it, the board around it."""
+    temple = ("base", "shell", "plaza", bench.chute, "shrine_huitzilopochtli", "shrine_tlaloc")
+    side = bench.temple.shore + 14
+    return [
+        *(body for name in temple for body in bench.piece(name)),
+        *bench.piece("lake_tlaloc", (side * 0.62, 0, 0)),
+        *bench.piece("lake_huitzilopochtli", (-side * 0.62, 0, 0)),
+        *bench.piece("causeway_front", (0, 26, 46)),
+        *bench.piece("causeway_back", (0, -26, 46)),
+        (_ring(bench.temple), TABLE),
+    ]
+
+
+def table(bench: Bench) -> list[Body]:
+    """Lay out the whole temple in its board, with a rack at each space."""
+    return [*(body for name in bench.names for body in bench.piece(name)), (_ring(bench.temple), TABLE)]
+
+
+def _ring(temple: Temple) -> trimesh.Trimesh:
+    thick = temple.board.thickness
+    ring = manifold3d.Manifold.cylinder(thick, temple.board.across / 2, -1, 180)
+    return skin(ring - manifold3d.Manifold.cylinder(3 * thick, temple.board.inner, -1, 180).translate((0, 0, -thick)))
+
+
+STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
+    "1-chutes": (chutes, (35, 32)),
+    "2-plaza": (lid, (24, 30)),
+    "3-shell": (inside_out, (30, 34)),
+    "4-tray": (tray, (150, 38)),
+    "5-strip": (strip, (14, 56)),
+    "6-close": (closed, (62, 16)),
+    "7-lake": (lake, (20, 40)),
+    "8-racks": (table, (24, 38)),
+}
+"""Each step's number and name, what it shows, and from where."""

@@ -1,0 +1,15 @@
+"""What a program's unit needs where its broker is on another machine: a drop-in of systemd."""
+
+from __future__ import annotations
+
+_HOME = "link-local 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
+
+
+def drop_in(origin: str, program: str) -> str:
+    """Return the drop-in for a program whose broker, user and password are in its settings file.
+
+    `origin` says where it comes from. The user of the machine's own broker, which the environment would give, is left
+    out of it.
+    """
+    allowed = f"IPAddressAllow={_HOME}\n" if program == "controller" else ""
+    return f"# {origin}\n[Service]\nEnvironmentFile=\n{allowed}"
