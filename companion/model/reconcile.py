@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from companion.games.kit import Seat, TokenAudit, UnclaimedToken
 from companion.model.ports import StoredToken
 from templo import contract
+from templo.shrines import LEFT_TO_RIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def reconciled(tokens: Sequence[StoredToken], audit: TokenAudit, on_way: Mapping
     """Return both sides of a table: the tokens stored for it, and what its game made of them."""
     by_id = {kept.token.token: kept for kept in tokens}
     return Sheet(
-        tuple(_side(god, tokens, audit, on_way[god]) for god in contract.God),
+        tuple(_side(god, tokens, audit, on_way[god]) for god in map(contract.God, LEFT_TO_RIGHT)),
         tuple(Unclaimed(waiting, by_id.get(waiting.id)) for waiting in audit.waiting),
         audit.corrected,
         tuple(kept for kept in tokens if kept.token.token in audit.dismissed),

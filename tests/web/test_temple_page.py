@@ -9,6 +9,7 @@ import pytest
 from controller.app.explanations import FINDINGS
 from templo import contract
 from templo.contract import Beam, Emitters, Finding, God
+from templo.shrines import LEFT_TO_RIGHT
 from tests.web.conftest import SESSION, Browser, WebHome, text_of
 
 NAME = "table"
@@ -32,6 +33,15 @@ def found(home: WebHome, *of_tlaloc: Finding, emitters: Emitters = Emitters.FIXE
 
 def form(what: str, request: str = "r1", **more: str) -> dict[str, str]:
     return {"what": what, "request": request, **more}
+
+
+def test_the_slots_are_offered_as_the_shrines_stand(
+    home: WebHome, phone: Browser, sent: list[contract.Command]
+) -> None:
+    page = phone.get(f"/temples/{NAME}").get_data(as_text=True)
+    for each in ('name="god" value="{}"', '<option value="{}"'):
+        at = [page.index(each.format(god)) for god in LEFT_TO_RIGHT]
+        assert at == sorted(at)
 
 
 # -- tokens that are missing here --

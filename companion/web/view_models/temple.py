@@ -141,9 +141,9 @@ def _findings(temple: Temple) -> Iterator[Todo]:
         return
     each_has = [{finding.code for finding in said.beams[god]} for god in contract.God]
     common = each_has[0] & each_has[1] & _COMMON.keys()
-    for god in contract.God:
+    for god in map(contract.God, LEFT_TO_RIGHT):
         for each in said.beams[god]:
-            if each.code in common and god is not contract.God.TLALOC:
+            if each.code in common and god != LEFT_TO_RIGHT[0]:
                 continue
             age = each.facts.get("for_s", each.facts.get("ago_s"))
             since = _before(said.at, age) if age is not None else ""
@@ -156,7 +156,7 @@ def _findings(temple: Temple) -> Iterator[Todo]:
 def _of_status(temple: Temple) -> Iterator[Todo]:
     """Yield findings from the beams' states alone, for a temple that publishes none."""
     assert temple.status is not None  # it is alive
-    for god in contract.God:
+    for god in map(contract.God, LEFT_TO_RIGHT):
         beam = temple.status.beams[god]
         if beam in BEAM_FAULTS or beam is contract.Beam.UNPROVED:
             yield Todo("health", str(beam), str(god))
@@ -229,6 +229,7 @@ def _ask(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
         "title": serves.title if serves and serves.phase == "running" else "",
         "here": temple.alive and temple.reachable,
         "free": request is None or not request.pending,
+        "gods": [*LEFT_TO_RIGHT],
         "usual": USUAL,
         "most": MOST,
         "limits": {name: limits[name] for name in sorted(limits)},
@@ -264,9 +265,9 @@ def _request(temple: Temple, request: TempleRequest) -> dict[str, Json]:
 
 
 def _reports(answer: Selftest) -> list[dict[str, Json]]:
-    """Return a self-test's beams in their order, each finding with its code and those facts that are numbers."""
+    """Return a self-test's beams as their shrines stand, each finding with its code and its numbers."""
     reports: list[dict[str, Json]] = []
-    for god in contract.God:
+    for god in map(contract.God, LEFT_TO_RIGHT):
         report = answer.beams.get(god)
         if report is None:
             continue
