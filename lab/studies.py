@@ -221,7 +221,7 @@ def probed(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
 
 
 def counted(setup: Setup, base: Sequence[Record]) -> Seat:
-    """Return whose wins tell what an option does: the first seat's where somebody always wins, else anybody's."""
+    """Return the seat whose wins show what an option does: the first where somebody always wins, else anybody."""
     return game_of(setup).seatings[setup.seats][0] if all(each.winners for each in base) else ""
 
 
