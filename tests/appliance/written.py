@@ -42,6 +42,7 @@ NOT_RUN = {
     "templo-controller run --simulate controller/simulation/scenarios/evening.toml": CHECKOUT,
     "mosquitto_sub -h 127.0.0.1 -p PORT -u USER -P PASSWORD -t 'templo/#' -v": CHECKOUT,
     "templo-controller run --beams serial:/dev/ttyACM0": BOARD,
+    "apt install --no-install-recommends": PIECE,
     "apt upgrade": MIRROR,
     "apt install python3-spidev": MIRROR,
     "apt install python3-matplotlib python3-scipy": MIRROR,
