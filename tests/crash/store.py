@@ -50,6 +50,7 @@ class Promise:
 def work(folder: Path, recording: Recording, commits: int) -> None:
     """Take tokens in at a table, one or a few a change; phones sit down, and it is restarted."""
     whims = random.Random("store")
+    SqlStore(_url(folder)).close()  # recorded, where a `Home` would copy a new database past the recording
     home = Home(_url(folder), clock=Clock(), entropy=Entropy(), games=games())
     table = home.table(temple=TEMPLE)
     recording.say(("table", table.id))

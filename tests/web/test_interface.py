@@ -194,7 +194,7 @@ def test_it_is_served_to_whoever_asks(place: Place) -> None:
 
 def test_a_route_is_described_in_the_words_of_its_own_code() -> None:
     paths = SCHEMA.raw_schema["paths"]
-    assert paths["/t/{table_id}/undo"]["post"]["summary"] == "Take a seat's last move back"
+    assert paths["/t/{table_id}/undo"]["post"]["summary"] == "Undo a seat's last move"
     described = {operation["operationId"] for path in paths.values() for operation in path.values()}
     assert described == {rule.endpoint for rule in RULES}
 
