@@ -9,9 +9,9 @@ GAMES ?=
 
 PLAY := controller,companion,broker
 WORK := $(PLAY),lab,sheets,postgresql,dev
-# More workers than most machines have cores: some tests wait, for a fault's time or a browser. In the order of their
-# folders, because the long ones (browser, chaos) then begin first; a file's tests share what it sets up.
-TESTS := .venv/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+# More workers than most machines have cores: some tests wait, for a fault's time or a browser. In the order that
+# tests/conftest.py gives them, because the long ones begin first there; a file's tests share what it sets up.
+TESTS := .venv/bin/python -m pytest --numprocesses 6 --dist loadfile --no-loadscope-reorder
 FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 # Programs that tests start, and pytest's workers, would compile every module anew.

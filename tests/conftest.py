@@ -21,6 +21,15 @@ settings.register_profile("suite", derandomize=True, deadline=None, suppress_hea
 settings.load_profile("suite")
 
 
+WAITING = ("path", "liveness", "chaos")
+"""Folders whose tests mostly wait, for a broker that comes back or a watchdog: they begin first, beside the others."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let what waits longest begin first, or it is waited for alone at the end."""
+    items.sort(key=lambda item: item.path.parent.name not in WAITING)
+
+
 def pytest_collection_finish() -> None:
     """Keep what was imported and collected out of garbage collections, and let fewer of them happen."""
     gc.collect()
