@@ -22,7 +22,7 @@ settings.load_profile("suite")
 
 
 WAITING = ("path", "liveness", "chaos")
-"""Folders whose tests mostly wait, for a broker that comes back or a watchdog: they begin first, beside the others."""
+"""Folders whose tests mostly wait, for a broker that comes back or a watchdog. They begin first, beside others."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
