@@ -43,11 +43,8 @@ RETURN_S = (15.0, 600.0)
 It doubles with each return that fails.
 """
 
-REFUSED_S = (60.0, 300.0)
-"""The shortest and the longest wait before a refused subscription is requested again; each is twice the last.
-
-A cluster whose node died agrees again in 25 to 50 s, and requests meanwhile only keep it from that.
-"""
+REFUSED_S = (10.0, 300.0)
+"""The shortest and the longest wait before a refused subscription is requested again; each is twice the last."""
 
 CONNECT_S = 5.0
 PROBE_S = 2.0
