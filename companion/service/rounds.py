@@ -123,7 +123,14 @@ class RoundService:
 
     def end(self) -> None:
         """Forget the event; its tables and their games stay."""
-        self._workspace.run(lambda change: change.also(lambda transaction: transaction.set_note(NOTE, "")))
+
+        def write(transaction: Transaction) -> None:
+            transaction.set_note(NOTE, "")
+            if self._workspace.origin:
+                transaction.announce(self._workspace.origin, ["tables"])
+
+        self._workspace.run(lambda change: change.also(write))
+        self._workspace.on_change("tables")
 
     def _run(self, judge: Callable[[Change], list[str]]) -> None:
         for temple in self._workspace.run(judge):

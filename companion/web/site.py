@@ -184,7 +184,7 @@ class Site:
         """Return a table's page for an audience as of now."""
         render = cache(lambda: self.renderer.of_table(self.services.tables.get(table.id), audience))
         return self.page_cache.rendered(
-            (table.id, audience),
+            ("table", table.id, audience),
             table_topics(table.id),
             lambda: table_view_model(self.services, table.id, audience),
             lambda region, slice_: render()(region, slice_),
@@ -193,7 +193,7 @@ class Site:
     def rendered_temple(self, temple: Temple, of_language: str) -> RenderedPage:
         """Return a temple's page as of now."""
         return self.page_cache.rendered(
-            (temple.name, of_language),
+            ("temple", temple.name, of_language),
             temple_topics(temple.name),
             lambda: temple_view_model(self.services, temple.name),
             self.renderer.of_temple(of_language),

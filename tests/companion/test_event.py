@@ -140,6 +140,13 @@ def test_an_event_outlasts_a_restart_until_it_is_ended(home: Home) -> None:
     start(home)
 
 
+def test_the_end_of_an_event_is_news_for_open_pages(home: Home) -> None:
+    start(home)
+    home.changes.clear()
+    home.services.rounds.end()
+    assert home.changes == ["tables"]
+
+
 def test_who_comes_back_under_the_same_name_in_other_letters_is_the_same_player(home: Home) -> None:
     start(home)
     for number, players in ((2, "Ben\nCleo\nDia"), (3, "ana\nBen\nCleo\nDia")):

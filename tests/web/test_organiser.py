@@ -13,9 +13,12 @@ import pytest
 from companion.adapters import installation, message_end
 from companion.adapters.installation import BrokerState, Companion, Installation
 from companion.adapters.message_end import MessageEnd
-from companion.model.table import ServiceError
+from companion.adapters.news import Hub
+from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MessageService
 from companion.service.workspace import MESSAGE, Workspace
+from companion.web.routes.organiser import _overview
+from companion.web.site import site
 from templo import contract
 from templo.broker import Address
 from tests.brokers import free_port
@@ -298,6 +301,41 @@ def test_the_page_comes_when_the_store_does_not_answer(
     assert text_of(page).count("The store does not answer.") == 2
     assert "0 tables" not in text_of(page)
     assert "Broker one.lan:1883 used by this companion" in text_of(page)
+
+
+def test_the_page_shows_the_tables_again_as_soon_as_the_store_answers(
+    home: WebHome, organiser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.lobby()
+
+    def silent() -> tuple[Table, ...]:
+        raise ServiceError("store_failing", reason="gone")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(home.services.tables, "all", silent)
+        assert table.code[:3] not in text_of(organiser.get("/organiser"))
+    text = text_of(organiser.get("/organiser"))
+    assert table.code[:3] in text
+    assert "The store does not answer." not in text
+
+
+def test_a_browser_that_saw_the_store_s_silence_is_sent_the_tables_although_nothing_has_changed(
+    home: WebHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.lobby()
+    home.hub = Hub(boot="restarted")
+    home.restart()
+
+    def silent() -> tuple[Table, ...]:
+        raise ServiceError("store_failing", reason="gone")
+
+    with home.app.test_request_context(), monkeypatch.context() as failing:
+        failing.setattr(home.services.tables, "all", silent)
+        before = _overview(site(), "en")
+        failing.undo()
+        after = _overview(site(), "en")
+    assert before.event(before.id) == b""
+    assert after.since(before.id).keys() == {"all_tables", "all_temples"}
 
 
 def test_over_tls_both_codes_cookies_are_sent_over_tls_alone(home: WebHome) -> None:

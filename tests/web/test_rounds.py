@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from companion.model.table import Table
+from companion.service.rounds import EventPage
 from tests.web.conftest import ORGANISER, Browser, WebHome, text_of
 
 FORM = {"played": "mexica temple_only", "size": "2", "pairing": "swiss", "names": "Ana\n<b>Ben</b>", "temples": "on"}
@@ -114,6 +115,24 @@ def test_an_event_of_a_game_that_is_gone_can_still_be_ended(home: WebHome, organ
     assert "has no game “chess”" in text_of(organiser.get("/organiser/rounds"))
     assert organiser.post("/organiser/rounds/end").status_code == 303
     assert "Begin an event" in text_of(organiser.get("/organiser/rounds"))
+
+
+def test_a_table_that_ends_while_the_page_is_made_is_over_on_the_next_page(
+    home: WebHome, organiser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    organiser.post("/organiser/rounds", FORM | {"names": "Ana\nBen\nCleo\nDia"})
+    read, running = home.services.rounds.page, [table.id for table in home.services.tables.all()]
+
+    def page() -> EventPage | None:
+        found = read()
+        if running:
+            home.services.tables.close_for_players(running.pop())
+        return found
+
+    monkeypatch.setattr(home.services.rounds, "page", page)
+    while running:
+        organiser.get("/organiser/rounds")
+    assert "still plays" not in text_of(organiser.get("/organiser/rounds"))
 
 
 def test_one_phone_for_a_whole_round_s_table_keeps_the_names_that_were_set(home: WebHome, organiser: Browser) -> None:

@@ -379,6 +379,43 @@ def test_the_page_of_an_event_shows_a_table_that_ends_and_the_next_round_as_anot
     reader.close()
 
 
+def test_the_page_of_an_event_follows_which_temple_serves_a_table(served: Served) -> None:
+    home = served.home
+    home.services.temples.expect("attic")
+    home.services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda *_: "First table")
+    (table,) = home.services.tables.all()
+    reader = served.stream("/organiser/rounds/stream", **ORGANISER_COOKIE)
+    assert "attic" not in json.loads(reader.event()["data"])["regions"]["round"]
+    home.services.temples.serving.serve(table.id, "attic")
+    assert "attic" in json.loads(reader.event()["data"])["regions"]["round"]
+    reader.close()
+
+
+def test_the_page_of_an_event_that_was_ended_has_to_load_again(served: Served) -> None:
+    rounds = served.home.services.rounds
+    rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda *_: "First table")
+    reader = served.stream("/organiser/rounds/stream", **ORGANISER_COOKIE)
+    assert reader.event()["event"] == "regions"
+    rounds.end()
+    assert reader.event()["event"] == "reload"
+    reader.close()
+
+
+@pytest.mark.parametrize("name", ["organiser", "event"])
+def test_a_temple_of_any_name_shows_strangers_its_own_page_and_no_code_of_a_table(served: Served, name: str) -> None:
+    home = served.home
+    home.services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda *_: "First table")
+    (table,) = home.services.tables.all()
+    home.services.temples.expect(name)
+    for page in ("/organiser", "/organiser/rounds"):
+        assert f"{table.code[:3]}-{table.code[3:]}" in served.get(page, **ORGANISER_COOKIE).read().decode()
+    reader = served.stream(f"/temples/{name}/stream")
+    event = reader.event()["data"]
+    assert f"{table.code[:3]}-{table.code[3:]}" not in event
+    assert "recent" in json.loads(event)["regions"]
+    reader.close()
+
+
 @pytest.mark.parametrize("path", ["/organiser/stream", "/organiser/rounds/stream"])
 def test_the_organiser_s_streams_are_closed_to_all_others(served: Served, path: str) -> None:
     assert served.get(path).status == 403

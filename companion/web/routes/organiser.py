@@ -12,7 +12,7 @@ import segno
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 
-from companion.adapters.news import EVERYTHING, Region, RenderedPage
+from companion.adapters.news import EVERYTHING, Region, RegionRenderer, RenderedPage, ViewModel
 from companion.model.pairing import VALID
 from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
@@ -32,7 +32,7 @@ from companion.web.site import (
     site,
     whole_number,
 )
-from companion.web.view_models.organiser import event, open_tables, overview
+from companion.web.view_models.organiser import event, open_tables, overview, overview_of_silent_store
 
 blueprint = Blueprint("organiser", __name__, url_prefix="/organiser")
 
@@ -137,7 +137,7 @@ def rounds() -> Response:
 def rounds_stream() -> Response:
     """Send what changes about the event."""
     here, spoken = site(), language()
-    return stream_of(["tables"], lambda: _event(here, spoken))
+    return stream_of([EVERYTHING], lambda: _event(here, spoken))
 
 
 @blueprint.post("/rounds")
@@ -241,21 +241,31 @@ def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
 
 def _overview(here: Site, spoken: str) -> RenderedPage:
     """Return the page of all tables and temples as of now."""
-    return here.page_cache.rendered(
-        ("organiser", spoken),
-        [EVERYTHING],
-        lambda: overview(here.services, here.games),
-        here.renderer.of_organiser(spoken),
-    )
-
-
-def _event(here: Site, spoken: str) -> RenderedPage | None:
-    """Return the page of the event as of now, or none if there is no event whose game is known."""
-    page = here.services.rounds.page()
-    if page is None or not _is_known(here, page):
-        return None
     render = here.renderer.of_organiser(spoken)
-    return here.page_cache.rendered(("event", spoken), ["tables"], lambda: event(page), render)
+    try:
+        return here.page_cache.rendered(
+            ("organiser", spoken), [EVERYTHING], lambda: overview(here.services, here.games), render
+        )
+    except ServiceError:
+        return _uncached(here, overview_of_silent_store(here.services), render)
+
+
+def _event(here: Site, spoken: str) -> RenderedPage:
+    """Return the page of the event as of now; raises `ServiceError` ``no_event`` if there is none to show."""
+
+    def view() -> ViewModel:
+        page = here.services.rounds.page()
+        if page is None or not _is_known(here, page):
+            raise ServiceError("no_event")
+        return event(page)
+
+    return here.page_cache.rendered(("event", spoken), [EVERYTHING], view, here.renderer.of_organiser(spoken))
+
+
+def _uncached(here: Site, view: ViewModel, render: RegionRenderer) -> RenderedPage:
+    """Return a page that is rendered for one request; whoever saw it is sent every region of the next."""
+    regions = {name: Region(render(name, slice_), -1) for name, slice_ in view.slices.items()}
+    return RenderedPage(here.hub.boot, -1, view.version, view.mark, regions)
 
 
 def _is_known(here: Site, page: EventPage) -> bool:
@@ -280,13 +290,14 @@ def _pairing(status: int = 200, problem: str = "", shown: Mapping[str, str] | No
 
 def _rounds(status: int = 200, problem: str = "") -> Response:
     here, form = site(), request.form
-    page, rendered = here.services.rounds.page(), _event(here, language())
+    page, rendered = here.services.rounds.page(), None
     with_temples = bool(form.get("temples")) or not form
-    if page and rendered and problem:  # what was typed comes back, and no stream replaces it
-        view = event(page, form.get("names", ""), with_temples)
-        render = here.renderer.of_organiser(language())
-        regions = {name: Region(render(name, slice_), 0) for name, slice_ in view.slices.items()}
-        rendered = RenderedPage(rendered.boot, 0, 0, rendered.mark, regions)
+    if page and _is_known(here, page):
+        if problem:  # what was typed comes back, and no stream replaces it
+            view = event(page, form.get("names", ""), with_temples)
+            rendered = _uncached(here, view, here.renderer.of_organiser(language()))
+        else:
+            rendered = _event(here, language())
     return here.page(
         "organiser_rounds.html",
         status,

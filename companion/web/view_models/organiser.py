@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping, Sequence
 from companion.adapters.news import ViewModel
 from companion.games.kit import Json
 from companion.model.rounds import MOST_PLAYERS
-from companion.model.table import ServiceError, Table
+from companion.model.table import Table
 from companion.model.temples import Temple
 from companion.service.rounds import EventPage
 from companion.service.services import Services
@@ -18,11 +18,19 @@ from companion.web.view_models.table import temple_tone
 
 
 def overview(services: Services, games: Container[str]) -> ViewModel:
-    """Return the organiser's page: what is played of the games that a lobby offers, and every temple."""
-    try:
-        tables, every, can_list = open_tables(services, games), services.tables.all(), True
-    except ServiceError:  # the store does not answer, and other companions may have changed tables
-        tables, every, can_list = [], (), False
+    """Return the organiser's page: what is played of the games that a lobby offers, and every temple.
+
+    Raises `ServiceError` if the store does not answer.
+    """
+    return _overview(services, open_tables(services, games), services.tables.all(), can_list=True)
+
+
+def overview_of_silent_store(services: Services) -> ViewModel:
+    """Return the organiser's page without tables, as other companions may have changed them meanwhile."""
+    return _overview(services, (), (), can_list=False)
+
+
+def _overview(services: Services, tables: Sequence[Table], every: Sequence[Table], *, can_list: bool) -> ViewModel:
     titles = {table.id: table.title for table in every}
     choices = [_choice(table) for table in tables if table.game.uses_temple]
     return ViewModel(
