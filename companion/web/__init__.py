@@ -37,10 +37,10 @@ from companion.web.routes import (
 from companion.web.server import assets, guard, rates
 from companion.web.site import Site
 
-FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_tool", "playtests.start_playtest")
+FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
 """The endpoints that take a file, with bodies of up to `uploads.MAX_UPLOAD` bytes."""
 
-OPENINGS = ("pages.open_table", "games.open_tool", "play.again")
+OPENINGS = ("pages.open_table", "games.open_aid", "play.again")
 """The endpoints that open a table."""
 
 

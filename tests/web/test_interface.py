@@ -199,6 +199,11 @@ def test_a_route_is_described_in_the_words_of_its_own_code() -> None:
     assert described == {rule.endpoint for rule in RULES}
 
 
+def test_a_published_operation_keeps_its_name() -> None:
+    operation = SCHEMA.raw_schema["paths"]["/games/{game}/aids/{aid}"]["post"]
+    assert operation["operationId"] == "games.open_aid"
+
+
 # -- the description is true --
 
 

@@ -29,7 +29,7 @@ def game(game: str) -> Response:
     return here.page("game.html", game=found, gt=_words(found.name), balance=balance.of(found))
 
 
-@blueprint.post("/<game>/aids/<aid>")
+@blueprint.post("/<game>/aids/<aid>", endpoint="open_aid")
 def open_tool(game: str, aid: str) -> Response:
     """Open a tool for this phone: a table of one seat, taken and begun.
 
