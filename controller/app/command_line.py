@@ -28,7 +28,7 @@ from controller.simulation.beams import MOST_DROPS
 from controller.simulation.parser import MAX_BYTES, ScenarioError, Script
 from controller.simulation.parser import read as read_script
 from templo import __version__, logs
-from templo.contract import God
+from templo.contract import God, Trouble
 from templo.liveness import refused_settings, supervisor
 from templo.settings import SettingFlag, SettingsError, add_flags, given_flags, usual_files
 
@@ -308,8 +308,11 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
-    if send_request(settings.state, {"do": "status"}, 10) is None:
+    report = send_request(settings.state, {"do": "status"}, 10)
+    if report is None:
         return _no_daemon(settings)
+    if (trouble := str(report.get("trouble"))) in (Trouble.BEAMS_MISSING, Trouble.BEAMS_BUSY):
+        return _complain(_TROUBLES[trouble], EXIT_REFUSED)
     print(
         f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
     )

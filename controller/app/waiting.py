@@ -60,6 +60,8 @@ def wait_for_beams(
     link.connection.start()
 
     def answer(request: Mapping[str, object]) -> Mapping[str, object]:
+        if request.get("do") == "dismiss":
+            raise ControlError(f"no notice can be dismissed before the beams can be watched: {error}")
         if request.get("do") != "status":
             raise ControlError(f"no token can be counted: {error}")
         return _status(settings, identity, error, link)
@@ -67,9 +69,9 @@ def wait_for_beams(
     with ExitStack() as stack:
         stack.callback(link.stop, identity.gone(State.STOPPED, None))
         with suppress(ControlError):  # a state directory that takes nothing: the temple's page says why
-            door = ControlServer(socket_path(settings.state), answer)
-            stack.callback(door.close)
-            door.start()
+            server = ControlServer(socket_path(settings.state), answer)
+            stack.callback(server.close)
+            server.start()
         while not ended.wait(feeder.pause(LOOK_S)):
             feeder.turn()
             while not events.empty():

@@ -49,6 +49,22 @@ def test_a_temple_without_its_chip_runs_and_says_at_the_broker_what_is_missing(b
         companion.until(lambda: companion.statuses()[-1].state == State.STOPPED)
 
 
+def test_while_the_beams_are_awaited_each_command_is_refused_with_its_own_reason(
+    bench: Bench, tmp_path: Path
+) -> None:
+    words = ["run", "--broker", f"{HOST}:{bench.broker.port}", "--state", str(bench.state("temple")), *NOWHERE]
+    temple = Watched(tmp_path, "temple", ["-m", "controller", *words])
+    bench.watched.append(temple)
+    temple.ready()
+    calibrated = call("calibrate", "tlaloc", "--state", str(bench.state("temple")))
+    assert calibrated.returncode == 1
+    assert calibrated.stdout == ""
+    assert "nothing to read the beams with was found" in calibrated.stderr
+    dismissed = call("dismiss", "ledger_missing", "--state", str(bench.state("temple")))
+    assert dismissed.returncode == 1
+    assert "no notice can be dismissed before the beams can be watched: " in dismissed.stderr
+
+
 def test_a_person_who_starts_it_reads_at_once_what_is_missing(tmp_path: Path) -> None:
     done = call("run", "--state", str(tmp_path), *NOWHERE)
     assert done.returncode == 1
