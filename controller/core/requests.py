@@ -36,7 +36,7 @@ class Requests:
         calibration: Calibration,
         access: LedgerAccess,
         publisher: Publisher,
-        clock: Host,
+        host: Host,
         sink: MessageSink,
         drop: Callable[[DropRequest], None],
         handle: Callable[[Found], None],
@@ -47,7 +47,7 @@ class Requests:
         self._calibration = calibration
         self._access = access
         self._publisher = publisher
-        self._clock = clock
+        self._host = host
         self._drop = drop
         self._handle = handle
         self.companion_ahead: timedelta | None = None
@@ -66,7 +66,7 @@ class Requests:
 
     def command(self, command: Command) -> None:
         """Carry out a companion's command, or answer why not."""
-        now, ahead = self._clock.utc(), self.companion_ahead
+        now, ahead = self._host.utc(), self.companion_ahead
         self._commands.take(command, now, None if ahead is None else now + ahead)
 
     def take(self, request: Request) -> None:
@@ -94,7 +94,7 @@ class Requests:
 
         So they are switched only if no beam has changed for a second.
         """
-        now_ns = self._clock.monotonic_ns()
+        now_ns = self._host.monotonic_ns()
         if quiet := self._slots.quiet(now_ns):
             self._handle(self._slots.prove())
         return self._reporter.selftest(now_ns, quiet)
@@ -142,7 +142,7 @@ class Requests:
     def _measure(self, god: God, number: int | None, keep: bool | None, respond: Respond) -> None:
         if keep is None:
             wanted = USUAL if number is None else number
-            self._calibration.begin(god, wanted, self._clock.monotonic_ns(), respond)
+            self._calibration.begin(god, wanted, self._host.monotonic_ns(), respond)
             return
         limits, result = self._calibration.decide(god, keep)
         self._slots.learn(limits)

@@ -138,8 +138,8 @@ def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
     return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.unclaimed)]
 
 
-def _unclaimed(words: Words, asked: Unclaimed) -> dict[str, Any]:
-    waiting, kept = asked.waiting, asked.kept
+def _unclaimed(words: Words, unclaimed: Unclaimed) -> dict[str, Any]:
+    waiting, kept = unclaimed.waiting, unclaimed.kept
     doubt = f"doubt.{waiting.doubt}"
     return {
         "id": waiting.id,

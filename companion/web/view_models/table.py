@@ -251,7 +251,7 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
     """
     phone = audience.layout == "phone" and bool(audience.seats) and table.phase == "running"
     awaited = {*table.game.to_act(table.state), table.on_turn} if phone else set()
-    lent = [seat for seat in table.delegated_seats() if seat in awaited and seat not in audience.seats]
+    delegated = [seat for seat in table.delegated_seats() if seat in awaited and seat not in audience.seats]
     return {
         "acted": [*_acted_for(table, audience)] if phone else [],
         "away": [
@@ -259,7 +259,7 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
             for chair in table.chairs
             if phone and chair.seat in audience.seats and chair.away and not audience.stands_in
         ],
-        "lent": [*lent] if not audience.stands_in else [],
+        "delegated": [*delegated] if not audience.stands_in else [],
         "stands_in": audience.stands_in,
     }
 
