@@ -105,6 +105,17 @@ def test_the_organiser_s_message_at_one_companion_is_announced_to_the_other(pair
         assert two.services.messages.text == "Pizza"
 
 
+def test_the_end_of_an_event_at_one_companion_is_announced_to_the_other(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    one.services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda *_: "First table")
+    with listening(one, two):
+        eventually(lambda: "message" in two.changes)  # the first look at everything
+        two.changes.clear()
+        one.services.rounds.end()
+        eventually(lambda: "tables" in two.changes)
+        assert two.services.rounds.page() is None
+
+
 def test_a_companion_is_not_given_its_own_announcements(pair: tuple[Home, Home]) -> None:
     one, two = pair
     table = one.table()
