@@ -377,7 +377,7 @@ def test_another_name_for_this_machine_s_temple_keeps_its_password_and_all_other
 @pytest.mark.skipif("templo-companion" in {each.gr_name for each in grp.getgrall()}, reason="the group is here")
 def test_where_the_companion_s_group_is_missing_that_is_said(tmp_path: Path) -> None:
     done = Installation(tmp_path).run("--pair", "attic")
-    assert f"{tmp_path / 'access' / 'pairing'} is yours alone" in done.stderr
+    assert f"only you can read {tmp_path / 'access' / 'pairing'}" in done.stderr
     assert Installation(tmp_path).run("--temple", TEMPLE).stderr == ""
 
 
