@@ -59,7 +59,7 @@ fresh: ## type the README's commands on a new Debian 12 and 13: ARGS=all for eve
 packages: ## build the Debian packages of the last commit into build/packages
 	@"$${PYTHON:-python3}" -m tools.packages $(ARGS)
 
-packages-test: ## build the packages and install them into a Debian 13, where this machine can and is quick enough
+packages-test: ## build the packages, install them into a Debian 13 and boot it, where this machine can and is quick enough
 	@"$${PYTHON:-python3}" -m tests.appliance.quick $(ARGS)
 
 appliance: ## install the packages on a Debian 13, boot it, and try what an owner meets

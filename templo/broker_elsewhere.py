@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+FILE = "broker-elsewhere.conf"
+"""What the drop-in is called, whoever writes it."""
+
+OLD_FILE = "boot.conf"
+"""What it was called when it came from the boot partition."""
+
 _HOME = "link-local 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
 
 

@@ -56,7 +56,12 @@ _PORT = r"(?::(?:6553[0-5]|655[0-2]\d|65[0-4]\d{2}|6[0-4]\d{3}|[1-5]\d{4}|[1-9]\
 _ADDRESS = rf"(?:\[[^\s,\[\]]+\]{_PORT}|[^\s,:\[\]]+{_PORT}|[^\s,:\[\]]*(?::[^\s,:\[\]]*){{2,}})"
 _HOSTS = "host names or addresses, separated by commas, each with :PORT where it is not broker.port"
 
-Hosts: TypeAlias = Annotated[str, matching(rf"{_ADDRESS}(?:, *{_ADDRESS})*", _HOSTS)]
+_LISTED = rf"{_ADDRESS}(?:, *{_ADDRESS})*"
+
+Hosts: TypeAlias = Annotated[str, matching(_LISTED, _HOSTS)]
+OptionalHosts: TypeAlias = Annotated[
+    str, matching(rf"(?:{_LISTED})?", "host names or addresses as in broker.host, or nothing")
+]
 LogLevel: TypeAlias = Annotated[str, matching("debug|info|warning|error", "one of debug, info, warning, error")]
 PathText: TypeAlias = Annotated[str, text(4096, "a path")]
 Port: TypeAlias = Annotated[int, whole(1, 65_535, "a port")]

@@ -148,8 +148,8 @@ def load(
     raw = {key: RawValue(value, _DEFAULTS, True) for key, value in (defaults or {}).items()}
     current, deprecated = _renamed(environ, old_variables or {})
     config = f"{PREFIX}{program.upper()}_CONFIG"
-    if file is None and (named := current.get(config)):
-        file = Path(named)
+    if file is None:
+        file = named_file(program, current)
     if file is None:
         file = next((path for path in usual_files(program, environ, home) if path.exists()), None)
     if file is not None:
@@ -212,6 +212,14 @@ class _Findings:
                 wrong = keys.get(meant, name)
                 self.wrong.setdefault(wrong, SettingsError(f"{name} is set in the environment; expected {meant}"))
         return {keys[name]: RawValue(text, name, False) for name, text in environ.items() if name in keys}
+
+
+def named_file(
+    program: str, environ: Mapping[str, str], old_variables: Mapping[str, str] | None = None
+) -> Path | None:
+    """Return the settings file that the environment names."""
+    named = _renamed(environ, old_variables or {})[0].get(f"{PREFIX}{program.upper()}_CONFIG")
+    return Path(named) if named else None
 
 
 def usual_files(program: str, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:

@@ -26,7 +26,7 @@ def to_toml(tables: Mapping[str, object]) -> str:
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else json.dumps(key)
+    return key if _BARE_KEY.fullmatch(key) else _quoted(key)
 
 
 def _value(value: object) -> str:
@@ -35,5 +35,9 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return _quoted(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

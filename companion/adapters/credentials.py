@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from pathlib import Path
 
 from templo.broker import Address
 from templo.contract import TEMPLE_NAME
+
+log = logging.getLogger(__name__)
 
 _TEMPLE = re.compile(TEMPLE_NAME)
 _LINE = re.compile(r"^TEMPLO_BROKER_(USER|PASSWORD)=([!-~]{1,255})$", re.MULTILINE)
@@ -23,7 +26,7 @@ class Credentials:
     password: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Offered:
     """The temples that may be paired: for each a file `<temple>.env` as `templo-broker-access --pair` writes it.
 
@@ -31,12 +34,16 @@ class Offered:
     """
 
     folder: Path | None = None
+    _reported: set[Path] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def temples(self) -> list[str]:
         """Return the names of the temples, none where the folder cannot be read."""
         try:
             names = [path.stem for path in self.folder.iterdir() if path.suffix == ".env"] if self.folder else []
-        except OSError:
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            self._report(error)
             return []
         return sorted(name for name in names if _TEMPLE.fullmatch(name))
 
@@ -46,9 +53,23 @@ class Offered:
             return None
         try:
             found = dict(_LINE.findall((self.folder / f"{temple}.env").read_text("ascii")))
-        except (OSError, ValueError):
+        except (FileNotFoundError, ValueError):
+            return None
+        except OSError as error:
+            self._report(error)
             return None
         return Credentials(found["USER"], found["PASSWORD"]) if len(found) == len(("USER", "PASSWORD")) else None
+
+    def _report(self, error: OSError) -> None:
+        """Log what cannot be read, once: pages look here at every view."""
+        path = Path(error.filename)
+        if path not in self._reported:
+            self._reported.add(path)
+            log.warning(
+                "%s cannot be read (%s), so that no temple of it can be paired; "
+                "expected it to be readable by this program's group, as templo-broker-access --pair leaves it",
+                path, error.strerror,
+            )  # fmt: skip
 
 
 def brokers_for(host: str, listed: Iterable[Address]) -> str:

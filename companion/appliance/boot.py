@@ -23,7 +23,7 @@ from companion.adapters import boot_fault
 from companion.cli import settings as companion_settings
 from templo import files, logs
 from templo.broker import BrokerSettings
-from templo.broker_elsewhere import drop_in
+from templo.broker_elsewhere import FILE, OLD_FILE, drop_in
 from templo.quoting import nearest, shown
 from templo.setting_types import HIDDEN, TempleName, matching, text
 from templo.settings import SettingsError
@@ -97,13 +97,24 @@ def apply(file: Path, machine: Machine) -> None:
             given = {"temple": own.name, **given}
         if given:
             _write(machine.settings / f"{program}.toml", to_toml(given), 0o640, f"templo-{program}")
-    if own.broker.host not in _LOCAL:
-        for program in ("controller", "companion"):
-            _write(machine.units / f"templo-{program}.service.d" / "boot.conf", drop_in(ORIGIN, program), 0o644)
-        machine.run("systemctl", "daemon-reload")
-    elif "name" in tables:
-        machine.run("templo-broker-access", "--temple", own.name)
+            _place_drop_in(program, own.broker.host not in _LOCAL, machine)
+    machine.run("systemctl", "daemon-reload")
+    if own.broker.host in _LOCAL and "name" in tables:
+        machine.run("templo-broker-access", "--again", "--own", own.name)
     _join(own.wifi, machine)
+
+
+def _place_drop_in(program: str, is_elsewhere: bool, machine: Machine) -> None:
+    """Write the drop-in of a program whose broker is elsewhere, and remove every one where it is on this machine."""
+    folder = machine.units / f"templo-{program}.service.d"
+    try:
+        (folder / OLD_FILE).unlink(missing_ok=True)
+        if not is_elsewhere:
+            (folder / FILE).unlink(missing_ok=True)
+    except OSError as error:
+        raise BootError(f"{folder} cannot be written: {error}") from error
+    if is_elsewhere:
+        _write(folder / FILE, drop_in(ORIGIN, program), 0o644)
 
 
 def _checked(file: Path, tables: Mapping[str, object], machine: Machine) -> BootSettings:

@@ -10,7 +10,18 @@ from typing import Annotated, TypeAlias
 
 from templo import settings as reader
 from templo.broker import BrokerSettings
-from templo.setting_types import BY_PATHSEP, HIDDEN, LogLevel, PathText, Port, listed, matching, text, whole
+from templo.setting_types import (
+    BY_PATHSEP,
+    HIDDEN,
+    LogLevel,
+    OptionalHosts,
+    PathText,
+    Port,
+    listed,
+    matching,
+    text,
+    whole,
+)
 from templo.settings import Flags, SettingsError
 
 __all__ = ["Settings", "SettingsError", "WebSettings", "load"]
@@ -57,7 +68,7 @@ class PairingSettings:
 
     folder: Annotated[str, text(4096, "a folder, or nothing", least=0)] = ""
     """Where `templo-broker-access --pair` put the users of temples to come; without one no temple can be paired."""
-    brokers: Annotated[str, text(4096, "host names or addresses as in broker.host, or nothing", least=0)] = ""
+    brokers: OptionalHosts = ""
     """Where temples find the brokers, if not at the addresses that the companion uses."""
 
 

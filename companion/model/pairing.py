@@ -14,8 +14,10 @@ from companion.model.table import ServiceError
 NOTE = "pairing"
 """Under which the store keeps the codes."""
 
-LENGTH = 8
-"""Letters of a code: 40 bits."""
+LENGTH = 12
+"""Letters of a code: 60 bits. Its digest is not salted, and must not be found by trying while the code is good."""
+
+GROUP = 4
 
 VALID = timedelta(minutes=10)
 
@@ -37,6 +39,15 @@ class PairingCode(msgspec.Struct, frozen=True):
 def new_code(entropy: Callable[[int], bytes]) -> str:
     """Return a code; `entropy` gives that many random bytes."""
     return "".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(LENGTH))
+
+
+def grouped(code: str) -> str:
+    """Return a code as it is shown.
+
+    >>> grouped("ABCDEFGHJKLM")
+    'ABCD-EFGH-JKLM'
+    """
+    return "-".join(code[at : at + GROUP] for at in range(0, len(code), GROUP))
 
 
 def encode(codes: Iterable[PairingCode]) -> str:

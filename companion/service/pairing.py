@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from companion.model.pairing import NOTE, PairingCode, decode, encode, find, new_code, with_code, with_used
@@ -10,6 +11,8 @@ from companion.model.table import ServiceError, Table
 from companion.service.change import Change
 from companion.service.temples import TempleService
 from companion.service.workspace import Workspace
+
+log = logging.getLogger(__name__)
 
 
 class PairingService:
@@ -38,9 +41,11 @@ class PairingService:
     def use(self, typed: str) -> Table | None:
         """Use a code up, and let its temple serve its table, which is returned if it is still open.
 
-        Raises `ServiceError` as `find` does: of two who use one code at once, one does.
+        Raises `ServiceError` as `find` does: of two who use one code at once, one does. A table that the temple
+        cannot serve is left out.
         """
-        found: list[PairingCode] = []
+        found = [self.find(typed)]
+        self._temples.expect(found[0].temple)
 
         def used(codes: tuple[PairingCode, ...]) -> tuple[PairingCode, ...]:
             found[:] = [find(codes, typed, self._workspace.clock())]
@@ -48,9 +53,12 @@ class PairingService:
 
         self._change(used)
         (code,) = found
-        self._temples.expect(code.temple)
         table = self._open_table(code.table_id)
-        return self._temples.serving.serve(table.id, code.temple) if table else None
+        try:
+            return self._temples.serving.serve(table.id, code.temple) if table else None
+        except ServiceError as error:  # the code is used: what it gives must reach the temple all the same
+            log.warning("the temple %s is paired, and does not serve its table: %s", code.temple, error)
+            return None
 
     def _open_table(self, table_id: str) -> Table | None:
         table = self._workspace.tables.find(table_id)

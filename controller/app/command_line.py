@@ -19,7 +19,7 @@ from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
 from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
 from controller.app.explanations import TROUBLES as _TROUBLES
-from controller.app.settings import PROGRAM, broker_in_spite_of, load
+from controller.app.settings import PROGRAM, broker_in_spite_of, load, named_file
 from controller.core.calibration import MOST, USUAL
 from controller.core.counting import SECOND
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
@@ -373,11 +373,11 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
 def _pair(given: argparse.Namespace) -> int:
     from controller.app import pairing
 
-    usual = usual_files(PROGRAM, os.environ, Path.home())[0]
-    place = pairing.place(given.config, usual, INSTALLED)
+    named = given.config or named_file(os.environ)
+    place = pairing.place(named, usual_files(PROGRAM, os.environ, Path.home()), INSTALLED)
     try:
         before = place.read()
-        paired = pairing.ask(given.address, given.code, given.authority)
+        paired = pairing.request(given.address, given.code, given.authority)
         place.write(paired, before)
     except pairing.PairingError as error:
         return _complain(str(error), EXIT_REFUSED)
@@ -388,9 +388,9 @@ def _pair(given: argparse.Namespace) -> int:
     if place.units is not None:
         print("Next: sudo systemctl daemon-reload && sudo systemctl restart templo-controller")
         return 0
-    if names := pairing.overriding(os.environ):
+    if names := pairing.overriding(os.environ, place.settings):
         print(f"First unset {', '.join(names)}: what the environment says counts more than the file.")
-    config = f" --config {given.config}" if given.config else ""
+    config = f" --config {place.settings}" if given.config else ""
     print(f"Next: start it (again) with 'templo-controller run{config}'")
     return 0
 

@@ -1,29 +1,35 @@
 """Pairs this temple: uses the organiser's code at a companion, and writes into the settings what that gives.
 
-Everything that can be wrong here is looked at before the code is used, for it can be used once.
+A code can be used once. So before it is used, every file is tried where it will be, and the settings that are there
+are read as the daemon will read them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pwd
 import shutil
 import ssl
+import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
+from controller.app import settings as controller_settings
 from templo import files
-from templo.broker_elsewhere import drop_in
+from templo.broker_elsewhere import FILE, OLD_FILE, drop_in
 from templo.quoting import printable, shown
 from templo.setting_types import HIDDEN, Hosts, TempleName, text
+from templo.settings import SettingsError
 from templo.toml_text import to_toml
 
 ANSWER_S = 30.0
@@ -65,70 +71,125 @@ class Place:
         """The file of the password."""
         return self.settings.with_name(f"{self.settings.stem}-password")
 
+    @property
+    def _drop_in(self) -> Path | None:
+        return self.units / f"{UNIT}.service.d" / FILE if self.units else None
+
     def read(self) -> dict[str, object]:
-        """Return the settings that are there, having seen that others can be written.
+        """Return the settings that are there, having seen that what pairing writes can be written and will be read.
 
         Raises `PairingError`.
         """
+        for path in filter(None, (self.settings, self.password, self._drop_in)):
+            self._try(path)
         try:
-            self.settings.parent.mkdir(parents=True, exist_ok=True)
-            probe = self.settings.with_name(f".{self.settings.name}.probe")
-            files.create_private(probe)
-            probe.unlink()
-            return tomllib.loads(self.settings.read_text("utf-8")) if self.settings.exists() else {}
-        except PermissionError:
-            raise PairingError(f"{self.settings} cannot be written by you: run this with sudo") from None
+            before = tomllib.loads(self.settings.read_text("utf-8")) if self.settings.exists() else {}
         except OSError as error:
-            raise PairingError(f"{self.settings} cannot be written: {error}") from None
-        except ValueError as error:
+            raise PairingError(f"{self.settings} cannot be read: {error.strerror}") from None
+        except (ValueError, RecursionError) as error:
             raise PairingError(f"{self.settings} is not TOML: {printable(str(error), 200)}") from None
+        with TemporaryDirectory(prefix="templo-pairing-") as folder:
+            file, password = Path(folder) / "settings.toml", Path(folder) / "password"
+            password.write_text("any\n")
+            file.write_text(_content(Paired("any", "127.0.0.1", "any", "any"), password, before), "utf-8")
+            try:
+                controller_settings.load(file=file, environ={}, flags={}, home=Path(folder))
+            except SettingsError as error:
+                found = str(error).replace(str(file), str(self.settings))
+                raise PairingError(f"{found}. The code is not used yet: mend that first") from None
+        return before
 
     def write(self, paired: Paired, before: Mapping[str, object]) -> None:
         """Write what a companion gave, beside all other settings; raises `PairingError`."""
-        found = before.get("broker")
-        broker = dict(found) if isinstance(found, Mapping) else {}
-        for name in ("port", "password"):
-            broker.pop(name, None)
-        broker |= {"host": paired.brokers, "user": paired.user, "password_file": str(self.password)}
-        content = to_toml({**before, "temple": paired.temple, "broker": broker})
+        content = _content(paired, self.password, before)
         try:
-            _write(self.password, f"{paired.password}\n")
-            self._give(self.password, self.owner, files.OWNER_ONLY)
+            access = self._access(self.settings)  # before the file is replaced
+            _write(self.password, f"{paired.password}\n", self._access(self.password))
             if self.settings.exists() and self.settings.read_text("utf-8") != content:
                 shutil.copy2(self.settings, self.settings.with_name(f"{self.settings.name}.before-pairing"))
-            _write(self.settings, content)
-            self._give(self.settings, "root", GROUP_READS)
-            if self.units is not None:
-                folder = self.units / f"{UNIT}.service.d"
-                folder.mkdir(parents=True, exist_ok=True)
-                _write(folder / "paired.conf", drop_in(ORIGIN, "controller"))
-                (folder / "paired.conf").chmod(ALL_READ)
+            _write(self.settings, content, access)
+            if self._drop_in is not None:
+                _write(self._drop_in, drop_in(ORIGIN, "controller"), _Access(ALL_READ))
+                self._drop_in.with_name(OLD_FILE).unlink(missing_ok=True)
         except OSError as error:
             raise PairingError(
                 f"the code is used, and the settings could not be written: {error}. Mend that, and ask for a new code"
             ) from None
 
-    def _give(self, path: Path, owner: str, mode: int) -> None:
-        """Let the service's user read a file that root has written."""
-        if self.owner and os.geteuid() == 0:
+    def _access(self, path: Path) -> _Access:
+        """Return who may read a file that is written: the service's user, or who may read the settings now."""
+        is_password = path == self.password
+        if self.owner:
             with suppress(LookupError):
-                shutil.chown(path, owner, self.owner)
-                path.chmod(mode)
+                user = pwd.getpwnam(self.owner)
+                own = _Access(files.OWNER_ONLY, user.pw_uid, user.pw_gid)
+                return own if is_password else _Access(GROUP_READS, 0, user.pw_gid)
+        if not self.settings.exists():
+            return _Access(files.OWNER_ONLY)
+        found = self.settings.stat()
+        mode = stat.S_IMODE(found.st_mode)
+        if is_password:  # a file that everybody may read names no group that may know a password
+            mode = GROUP_READS if mode & 0o044 == 0o040 else files.OWNER_ONLY
+        return _Access(mode, found.st_uid, found.st_gid)
+
+    def _try(self, path: Path) -> None:
+        """Write and remove a file beside one that pairing writes; raises `PairingError`."""
+        probe = path.with_name(f".{path.name}.probe")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise PairingError(f"{path} is a folder; expected a file, or none")
+            probe.unlink(missing_ok=True)
+            files.create_private(probe)
+            try:
+                self._access(path).give(probe)
+            finally:
+                probe.unlink()
+        except PermissionError:
+            raise PairingError(f"{path} cannot be written by you: run this with sudo") from None
+        except OSError as error:
+            raise PairingError(f"{path} cannot be written: {error}") from None
 
 
-def place(config: Path | None, usual: Path, installed: Path, root: Path = Path("/")) -> Place:
-    """Return where the settings go: into a file that was named, or those of the installed service, or the user's own.
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """Mode and owner of a file; without an owner, whoever writes it."""
 
-    `installed` is the service's state directory, which is there where it is installed.
+    mode: int
+    uid: int = -1
+    gid: int = -1
+
+    def give(self, path: Path) -> None:
+        """Give a file this owner and mode; only root can give it to somebody else."""
+        found = path.stat()
+        if self.uid not in (-1, found.st_uid) or self.gid not in (-1, found.st_gid):
+            os.chown(path, self.uid, self.gid)
+        path.chmod(self.mode)
+
+
+def _content(paired: Paired, password: Path, before: Mapping[str, object]) -> str:
+    """Return the settings with what a companion gave."""
+    found = before.get("broker")
+    broker = dict(found) if isinstance(found, Mapping) else {}
+    for name in ("port", "password"):
+        broker.pop(name, None)
+    broker |= {"host": paired.brokers, "user": paired.user, "password_file": str(password)}
+    return to_toml({**before, "temple": paired.temple, "broker": broker})
+
+
+def place(named: Path | None, usual: Sequence[Path], installed: Path, root: Path = Path("/")) -> Place:
+    """Return where the daemon reads its settings: in the file that is named, the installed service's, or a usual one.
+
+    `named` is that of a flag or of the environment; of the `usual` ones the first that exists is meant, or else the
+    first. `installed` is the service's state directory, which is there where it is installed.
     """
-    if config is not None:
-        return Place(config)
-    if installed.exists():
-        return Place(root / "etc/templo-mayor/controller.toml", UNIT, root / "etc/systemd/system")
-    return Place(usual)
+    service = Place(root / "etc/templo-mayor/controller.toml", UNIT, root / "etc/systemd/system")
+    if installed.exists() and (named is None or named.resolve() == service.settings.resolve()):
+        return service
+    return Place((named or next((path for path in usual if path.exists()), usual[0])).absolute())
 
 
-def ask(address: str, code: str, authority: Path | None = None) -> Paired:
+def request(address: str, code: str, authority: Path | None = None) -> Paired:
     """Use a code at the companion of an address, such as ``temple.local`` or ``https://club.lan``.
 
     `authority` is the file of the certificate by which its certificate is judged, beside those that this machine
@@ -195,11 +256,16 @@ def _read(body: bytes, status: int, address: str) -> Paired:
     raise PairingError(printable(words, 500))
 
 
-def overriding(environ: Mapping[str, str]) -> list[str]:
-    """Return the variables of the environment that count more than what pairing writes."""
-    names = ("TEMPLO_TEMPLE", *(f"TEMPLO_BROKER_{each}" for each in ("HOST", "PORT", "USER", "PASSWORD")))
-    return [name for name in names if name in environ]
+def overriding(environ: Mapping[str, str], settings: Path) -> list[str]:
+    """Return the variables of the environment that count more than what pairing writes into a settings file."""
+    broker = ("HOST", "PORT", "USER", "PASSWORD", "PASSWORD_FILE")
+    names = [name for name in ("TEMPLO_TEMPLE", *(f"TEMPLO_BROKER_{each}" for each in broker)) if name in environ]
+    named = controller_settings.named_file(environ)
+    if named is not None and named.absolute() != settings:
+        names += [name for name in ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_CONFIG") if name in environ]
+    return names
 
 
-def _write(path: Path, content: str) -> None:
+def _write(path: Path, content: str, access: _Access) -> None:
     files.write_whole(path, content.encode())
+    access.give(path)

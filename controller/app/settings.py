@@ -55,6 +55,11 @@ def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: P
     )
 
 
+def named_file(environ: Mapping[str, str]) -> Path | None:
+    """Return the settings file that the environment names."""
+    return reader.named_file(PROGRAM, environ, _OLD_VARIABLES)
+
+
 def broker_in_spite_of(
     *, file: Path | None, environ: Mapping[str, str], flags: Flags, home: Path
 ) -> tuple[str, BrokerSettings] | None:

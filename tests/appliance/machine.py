@@ -110,9 +110,9 @@ class Machine:
             )
         return done.stdout
 
-    def journal(self) -> str:
-        """Return the last words of our units."""
-        return self.attempt(f"journalctl --no-pager -n 40 {' '.join(f'-u {unit}' for unit in UNITS)}").stdout
+    def journal(self, *units: str) -> str:
+        """Return the last words of some units, or of ours."""
+        return self.attempt(f"journalctl --no-pager -n 40 {' '.join(f'-u {unit}' for unit in units or UNITS)}").stdout
 
     def until(self, what: str, true: Callable[[], object], patience_s: float = PATIENCE_S) -> float:
         """Wait until something is so; returns the seconds it took."""
@@ -120,6 +120,8 @@ class Machine:
         while not true():
             if time.monotonic() - begun > patience_s:
                 raise fresh.FreshError(f"{what}: not within {patience_s:.0f} s\n{self.journal()}")
+            if not Path(f"/proc/{self._leader}").exists():
+                raise fresh.FreshError(f"{what}: the machine has ended")
             time.sleep(0.2)
         return time.monotonic() - begun
 

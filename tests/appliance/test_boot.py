@@ -100,9 +100,12 @@ def test_a_whole_file_becomes_settings_of_both_programs_a_wi_fi_and_drop_ins(car
     assert companion.broker.user == "temple-attic"
     for program in ("controller", "companion"):
         assert (etc / f"{program}.toml").stat().st_mode & 0o777 == 0o640
-        drop_in = tmp_path / "units" / f"templo-{program}.service.d" / "boot.conf"
+        drop_in = tmp_path / "units" / f"templo-{program}.service.d" / "broker-elsewhere.conf"
         assert "\nEnvironmentFile=\n" in drop_in.read_text()
-    assert "IPAddressAllow=" in (tmp_path / "units" / "templo-controller.service.d" / "boot.conf").read_text()
+    assert (
+        "IPAddressAllow="
+        in (tmp_path / "units" / "templo-controller.service.d" / "broker-elsewhere.conf").read_text()
+    )
     wifi = tmp_path / "connections" / "templo-mayor.nmconnection"
     assert wifi.stat().st_mode & 0o777 == 0o600
     assert "ssid=67;97;102;195;169;32;53;\n" in wifi.read_text()
@@ -124,9 +127,31 @@ def test_the_file_is_applied_once_and_set_aside_without_its_passwords(card: Card
 
 def test_a_name_for_the_broker_on_this_machine_is_given_to_its_access_list(card: Card) -> None:
     assert card.boot('name = "attic"\n') == 0
-    assert card.commands == [("templo-broker-access", "--temple", "attic")]
+    assert card.commands[-1] == ("templo-broker-access", "--again", "--own", "attic")
     assert card.written()["etc/controller.toml"] == 'temple = "attic"\n'
     assert not (card.folder / "units").exists()
+
+
+@pytest.mark.parametrize("name", ["broker-elsewhere.conf", "boot.conf"])
+@pytest.mark.parametrize("text", ['name = "attic"\n', "[beams]\ntlaloc = 22\n"])
+def test_settings_for_the_broker_on_this_machine_remove_what_was_for_one_elsewhere(
+    card: Card, name: str, text: str
+) -> None:
+    drop_in = card.folder / "units" / "templo-controller.service.d" / name
+    drop_in.parent.mkdir(parents=True)
+    drop_in.write_text("[Service]\nEnvironmentFile=\n")
+    assert card.boot(text) == 0
+    assert not drop_in.exists()
+    assert ("systemctl", "daemon-reload") in card.commands
+
+
+def test_a_file_that_leaves_the_broker_as_it_is_leaves_its_drop_in_too(card: Card) -> None:
+    assert card.boot(WHOLE) == 0
+    before = card.written()
+    assert card.boot("[wifi]\nssid = 'Home'\ncountry = 'MX'\n") == 0
+    assert {name: text for name, text in card.written().items() if "connections" not in name} == {
+        name: text for name, text in before.items() if "connections" not in name
+    }
 
 
 def test_settings_that_were_there_are_kept_beside_the_new_ones(card: Card) -> None:

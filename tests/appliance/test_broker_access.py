@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import grp
 import re
 import shutil
 import stat
@@ -355,6 +356,29 @@ def test_a_temple_that_joins_by_a_code_has_a_user_as_any_other_and_its_password_
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} <= {0o600, 0o640}
     assert made.run("--temple", TEMPLE, "--pair", "cellar").returncode == 0
     assert [path.name for path in folder.iterdir()] == ["cellar.env"], "who is no temple any more joins by no code"
+
+
+def test_another_name_for_this_machine_s_temple_keeps_its_password_and_all_others(tmp_path: Path) -> None:
+    made = Installation(tmp_path)
+    assert made.run("--temple", TEMPLE, "--pair", "attic", "--pair", "cellar", "--watcher", "tablet").returncode == 0
+    own, other = made.password(f"temple-{TEMPLE}"), made.password("temple-cellar")
+    done = made.run("--again", "--own", "attic")
+    assert done.returncode == 0, done.stderr
+    assert "TEMPLO_TEMPLE=attic\n" in (made.access / "controller.env").read_text()
+    assert (made.password(f"temple-{TEMPLE}"), made.password("temple-cellar")) == (own, other)
+    acl = (made.broker / "acl").read_text()
+    assert f"user temple-{TEMPLE}\n" not in acl
+    assert [acl.count(f"user {user}\n") for user in ("temple-attic", "temple-cellar", "watcher-tablet")] == [1, 1, 1]
+    assert [path.name for path in (made.access / "pairing").iterdir()] == ["cellar.env"]
+    assert not (made.access / "temple-attic.env").exists()
+    assert made.run("--own", "attic").returncode == 2
+
+
+@pytest.mark.skipif("templo-companion" in {each.gr_name for each in grp.getgrall()}, reason="the group is here")
+def test_where_the_companion_s_group_is_missing_that_is_said(tmp_path: Path) -> None:
+    done = Installation(tmp_path).run("--pair", "attic")
+    assert f"only you can read {tmp_path / 'access' / 'pairing'}" in done.stderr
+    assert Installation(tmp_path).run("--temple", TEMPLE).stderr == ""
 
 
 def test_the_temple_of_this_machine_joins_by_no_code(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from pathlib import Path
 
 import pytest
 
 from companion.adapters.credentials import Credentials, Offered, brokers_for
-from companion.model.pairing import KEPT, NOTE, VALID
+from companion.model.pairing import KEPT, NOTE, VALID, grouped
 from companion.model.table import ServiceError
 from companion.service.services import Services
 from companion.service.workspace import Workspace
@@ -32,7 +33,7 @@ def test_a_code_lets_a_temple_that_nobody_knows_serve_its_table(home: Home) -> N
     code = home.services.pairing.issue("attic", table.id)
     assert home.services.pairing.find(code).temple == "attic"
     assert home.services.temples.find("attic") is None
-    served = home.services.pairing.use(f" {code[:4].lower()}-{code[4:]} ")
+    served = home.services.pairing.use(f" {grouped(code).lower()} ")
     assert served is not None
     assert (served.id, served.temple) == (table.id, "attic")
     assert home.services.temples.get("attic").table_id == table.id
@@ -104,6 +105,50 @@ def test_a_table_that_is_over_by_then_is_left_out(home: Home) -> None:
     for wrong in (table.id, "0" * 32):
         with pytest.raises(ServiceError, match="unknown_table"):
             home.services.pairing.issue("attic", wrong)
+
+
+def test_a_code_stays_good_where_its_temple_cannot_be_added(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = home.services.pairing.issue("attic", "")
+
+    def refuse(name: str) -> None:
+        raise ServiceError("busy")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(home.services.temples, "expect", refuse)
+        assert refusal(home, code) == "busy"
+    assert home.services.pairing.use(code) is None
+
+
+def test_a_used_code_gives_what_it_can_where_its_table_cannot_be_served(
+    home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = home.services.pairing.issue("attic", home.table().id)
+
+    def refuse(table_id: str, temple: str | None) -> None:
+        raise ServiceError("busy")
+
+    monkeypatch.setattr(home.services.temples.serving, "serve", refuse)
+    assert home.services.pairing.use(code) is None
+    assert "attic is paired" in caplog.text
+
+
+def test_a_code_has_sixty_bits_in_three_groups(home: Home) -> None:
+    code = home.services.pairing.issue("attic", "")
+    assert len(code) == 12
+    assert grouped("ABCDEFGHJKLM") == "ABCD-EFGH-JKLM"
+
+
+def test_a_folder_that_cannot_be_read_is_logged_once_and_a_missing_one_never(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    unreadable = tmp_path / "folder"
+    unreadable.touch()
+    caplog.set_level(logging.WARNING)
+    offered = Offered(unreadable)
+    assert offered.temples() == offered.temples() == []
+    assert len(caplog.records) == 1
+    assert f"{unreadable} cannot be read" in caplog.text
+    assert (Offered(tmp_path / "missing").temples(), len(caplog.records)) == ([], 1)
 
 
 def test_what_may_be_given_away_is_what_is_in_the_folder(tmp_path: Path) -> None:

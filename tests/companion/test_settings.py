@@ -24,6 +24,14 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_pa
     assert (settings.web.port, settings.web.host, settings.broker.host) == (3, "environment", "file")
 
 
+def test_addresses_of_brokers_for_new_temples_are_checked_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"pairing\.brokers is 'two words' .*; expected host names or addresses"):
+        load(written(tmp_path, '[pairing]\nbrokers = "two words"\n'), {}, {})
+    for brokers in ("", "one.lan, two.lan:1884"):
+        read = load(written(tmp_path, f'[pairing]\nbrokers = "{brokers}"\n'), {}, {})
+        assert read.pairing.brokers == brokers
+
+
 def test_a_command_for_a_store_takes_that_of_the_installed_service_where_no_other_is_meant(tmp_path: Path) -> None:
     home, installed = tmp_path / "home", tmp_path / "installed"
     usual = home / ".local/state/templo-mayor"

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from controller.app import settings as controller_settings
-from controller.app.pairing import Paired, PairingError, Place, ask, overriding, place
+from controller.app.pairing import Paired, PairingError, Place, overriding, place, request
 from tests.controller.program import call
 
 PAIRED = {
@@ -92,7 +92,7 @@ def test_all_other_settings_stay_and_the_file_before_is_kept(tmp_path: Path) -> 
     file = tmp_path / "controller.toml"
     before = 'temple = "main"\n# Our pins.\n[beams]\ntlaloc = 22\n[broker]\nhost = "old"\nkeepalive_s = 5\n'
     file.write_text(before)
-    where = place(file, tmp_path, tmp_path / "missing")
+    where = place(file, [tmp_path / "usual.toml"], tmp_path / "missing")
     where.write(Paired("attic", "new.lan", "temple-attic", "secret"), where.read())
     read = controller_settings.load(file=file, environ={}, flags={}, home=tmp_path)
     assert (read.temple, read.beams.tlaloc, read.broker.keepalive_s) == ("attic", 22, 5)
@@ -103,10 +103,10 @@ def test_all_other_settings_stay_and_the_file_before_is_kept(tmp_path: Path) -> 
 def test_the_installed_service_gets_its_settings_and_a_drop_in_for_a_broker_elsewhere(tmp_path: Path) -> None:
     installed = tmp_path / "var"
     installed.mkdir()
-    where = place(None, tmp_path / "usual.toml", installed, root=tmp_path)
+    where = place(None, [tmp_path / "usual.toml"], installed, root=tmp_path)
     where.write(Paired("attic", "new.lan", "temple-attic", "secret"), where.read())
     assert (tmp_path / "etc/templo-mayor/controller.toml").exists()
-    drop_in = (tmp_path / "etc/systemd/system/templo-controller.service.d/paired.conf").read_text()
+    drop_in = (tmp_path / "etc/systemd/system/templo-controller.service.d/broker-elsewhere.conf").read_text()
     assert "\nEnvironmentFile=\n" in drop_in, "the user of the machine's own broker counts no more"
     assert "\nIPAddressAllow=link-local 10.0.0.0/8" in drop_in
     assert "secret" not in drop_in
@@ -146,23 +146,23 @@ def test_a_refused_code_changes_nothing_and_is_told_in_the_companion_s_words(tmp
 )
 def test_an_answer_of_another_form_is_refused_without_showing_it(body: bytes) -> None:
     with answering(200, body) as companion, pytest.raises(PairingError, match="nothing that a companion") as refused:
-        ask(companion.address, "ABCD-EFGH")
+        request(companion.address, "ABCD-EFGH")
     assert PAIRED["password"] not in str(refused.value)
 
 
 @pytest.mark.parametrize("address", ["", "ftp://x", "http://", "http://[::1", "a:99999"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(PairingError, match="is no address"):
-        ask(address, "ABCD-EFGH")
+        request(address, "ABCD-EFGH")
 
 
 def test_where_no_companion_answers_that_is_said(tmp_path: Path) -> None:
     with answering() as companion:
         pass
     with pytest.raises(PairingError, match="no companion answers"):
-        ask(companion.address, "ABCD-EFGH")
+        request(companion.address, "ABCD-EFGH")
     with pytest.raises(PairingError, match="authority's certificate"):
-        ask("https://localhost", "ABCD-EFGH", tmp_path / "missing.pem")
+        request("https://localhost", "ABCD-EFGH", tmp_path / "missing.pem")
 
 
 @pytest.mark.parametrize("content", [None, "[broken"])
@@ -180,9 +180,90 @@ def test_a_code_is_not_used_where_the_settings_cannot_be_written(tmp_path: Path,
     assert companion.codes == []
 
 
+def test_the_file_that_the_environment_names_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "named.toml"
+    with answering() as companion:
+        done = call("pair", companion.address, "ABCD-EFGH", TEMPLO_CONTROLLER_CONFIG=str(file))
+    assert done.returncode == 0, done.stderr
+    assert controller_settings.load(file=file, environ={}, flags={}, home=tmp_path).temple == "attic"
+    assert "unset" not in done.stdout
+
+
+def test_of_the_usual_files_the_one_that_the_daemon_reads_is_written(tmp_path: Path) -> None:
+    usual = [tmp_path / "home.toml", tmp_path / "etc.toml"]
+    assert place(None, usual, tmp_path / "missing").settings == usual[0]
+    usual[1].touch()
+    assert place(None, usual, tmp_path / "missing").settings == usual[1]
+    usual[0].touch()
+    assert place(None, usual, tmp_path / "missing").settings == usual[0]
+    assert place(tmp_path / "named.toml", usual, tmp_path).settings == tmp_path / "named.toml"
+
+
+def test_a_relative_path_gives_a_password_file_that_is_found_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    where = place(Path("controller.toml"), [], tmp_path / "missing")
+    where.write(Paired("attic", "new.lan", "temple-attic", "secret"), where.read())
+    monkeypatch.chdir("/")
+    read = controller_settings.load(file=tmp_path / "controller.toml", environ={}, flags={}, home=tmp_path)
+    assert read.broker.password == "secret"
+
+
+def test_naming_the_installed_service_s_file_is_the_same_as_naming_none(tmp_path: Path) -> None:
+    service = place(None, [], tmp_path, root=tmp_path)
+    assert place(service.settings, [], tmp_path, root=tmp_path) == service
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to another user")
+@pytest.mark.parametrize(("before", "password"), [(0o640, 0o640), (0o600, 0o600), (0o644, 0o600)])
+def test_a_file_that_is_replaced_keeps_its_owner_and_its_mode(tmp_path: Path, before: int, password: int) -> None:
+    file = tmp_path / "controller.toml"
+    file.touch()
+    file.chmod(before)
+    os.chown(file, 1, 2)
+    where = place(file, [], tmp_path / "missing")
+    where.write(Paired("attic", "new.lan", "temple-attic", "secret"), where.read())
+    for path, expected in ((file, before), (where.password, password)):
+        found = path.stat()
+        assert (stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid) == (expected, 1, 2), path
+
+
+@pytest.mark.parametrize("blocked", ["units", "units/templo-controller.service.d", "controller-password/x"])
+def test_a_code_is_not_used_where_the_drop_in_or_the_password_cannot_be_written(tmp_path: Path, blocked: str) -> None:
+    path = tmp_path / blocked
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    with pytest.raises(PairingError, match=blocked.removesuffix("/x")):
+        Place(tmp_path / "controller.toml", units=tmp_path / "units").read()
+
+
+def test_a_code_is_not_used_where_the_daemon_would_refuse_the_settings(tmp_path: Path) -> None:
+    file = tmp_path / "controller.toml"
+    file.write_text("[beams]\ntlaloc = 99\n")
+    with pytest.raises(PairingError, match=r"beams\.tlaloc is 99 \(from .*controller\.toml\); expected a BCM pin"):
+        Place(file).read()
+
+
+def test_settings_of_the_broker_that_pairing_replaces_may_be_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "controller.toml"
+    file.write_text('temple = "No Name"\n[broker]\nport = 0\npassword_file = "missing"\n')
+    assert Place(file).read()["temple"] == "No Name"
+
+
+def test_what_an_interrupted_run_left_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / ".controller.toml.probe").touch()
+    assert Place(tmp_path / "controller.toml").read() == {}
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_password_is_in_no_representation() -> None:
     assert "secret" not in repr(Paired("attic", "new.lan", "temple-attic", "secret"))
 
 
 def test_variables_that_count_more_than_the_file_are_named() -> None:
-    assert overriding({"TEMPLO_BROKER_HOST": "x", "TEMPLO_LOG": "debug"}) == ["TEMPLO_BROKER_HOST"]
+    file = Path("/etc/templo-mayor/controller.toml")
+    assert overriding({"TEMPLO_BROKER_HOST": "x", "TEMPLO_LOG": "debug"}, file) == ["TEMPLO_BROKER_HOST"]
+    for name in ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_CONFIG"):
+        assert overriding({name: "/elsewhere.toml"}, file) == [name]
+        assert overriding({name: str(file)}, file) == []

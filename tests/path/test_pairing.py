@@ -94,7 +94,7 @@ def test_a_new_temple_is_paired_and_its_tokens_count_at_its_table(tmp_path: Path
         assert seat.post(f"/t/{table}/begin")[0] == 303
         assert page.post("/organiser/code", code=organiser)[0] == 303
         shown = page.post("/organiser/pairing", temple="attic", table=table)[1]
-        found = re.search(r"templo-controller pair \S+ (\w{4}-\w{4})", shown)
+        found = re.search(r"templo-controller pair \S+ (\w{4}-\w{4}-\w{4})", shown)
         assert found
         address, code = f"{HOST}:{page.port}", found[1]
         file = tmp_path / "controller.toml"

@@ -30,7 +30,7 @@ def organiser(home: WebHome, tmp_path: Path) -> Browser:
 def code_for(organiser: Browser, temple: str, table: str = "") -> str:
     page = organiser.post("/organiser/pairing", {"temple": temple, "table": table})
     assert page.status_code == 200
-    found = re.search(r"templo-controller pair templo.local (\w{4}-\w{4})", text_of(page))
+    found = re.search(r"templo-controller pair templo.local (\w{4}-\w{4}-\w{4})", text_of(page))
     assert found, text_of(page)
     return found[1]
 
@@ -94,6 +94,11 @@ def test_the_page_shows_who_may_be_paired_and_no_password(home: WebHome, organis
     assert "Temple cellar" in text_of(page)
     assert PASSWORD not in page.text
     assert PASSWORD not in organiser.post("/organiser/pairing", {"temple": "attic", "table": ""}).text
+
+
+def test_the_page_says_when_the_command_needs_no_sudo(home: WebHome, organiser: Browser) -> None:
+    page = organiser.post("/organiser/pairing", {"temple": "attic", "table": ""})
+    assert "leave “sudo” out" in text_of(page)
 
 
 def test_where_nobody_may_be_paired_the_page_says_what_to_type(home: WebHome, organiser: Browser) -> None:

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request
 from markupsafe import Markup
 
 from companion.adapters.news import EVERYTHING, Region, RenderedPage
-from companion.model.pairing import VALID
+from companion.model.pairing import VALID, grouped
 from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MINUTES
@@ -199,7 +199,7 @@ def pairing_code() -> Response:
     except ServiceError as error:
         return _pairing(BAD_FORM, here.refusal(error))
     title = here.services.tables.get(table).title if table else ""
-    return _pairing(shown={"code": f"{code[:4]}-{code[4:]}", "temple": temple, "title": title})
+    return _pairing(shown={"code": grouped(code), "temple": temple, "title": title})
 
 
 @blueprint.get("/codes")
