@@ -16,7 +16,7 @@ from bench import club
 from bench.figures import Chapter, Row
 from bench.footprint import resident
 from bench.phone import Phone
-from bench.programs import HOST, Programs, wait_until
+from bench.programs import HOST, BenchError, Programs, wait_until
 from bench.readers import Readers
 from bench.temples import Temples
 from companion.adapters.database.schema import LEASES
@@ -28,6 +28,7 @@ PHONES_AT_ONCE = 8
 TOKENS_A_SECOND = 25
 TAKEOVERS = 3
 SILENCE_S = 2.0
+QUIET_AGAIN_S = 60.0
 _NETWORK = 10
 """The first of the addresses of phones; those of streams are below."""
 MOST_TABLES = 255 - _NETWORK
@@ -187,9 +188,11 @@ def _evening(setup: _Setup, size: Size, what: str) -> list[Row]:
             time.sleep(max(0.0, began + n / TOKENS_A_SECOND - time.monotonic()))
             temples.drop(setup.tables[n % len(setup.tables)].temple)
         temples.wait(60)
-        _wait_for_silence(readers)
-        seconds, cpu = time.monotonic() - began - SILENCE_S, setup.cpu_s() - before
+        ended, cpu_s = _last_event(readers, setup)
+        seconds, cpu = ended - began, cpu_s - before
         sent = sum(readers.events) - events
+    if not sent:
+        raise BenchError(f"no stream brought an event of {count} tokens; expected one at least")
     return [
         Row(f"{what}: evening, CPU of a token", "ms", cpu * 1e3 / count),
         Row(f"{what}: evening, CPU of an event", "ms", cpu * 1e3 / sent),
@@ -200,12 +203,21 @@ def _evening(setup: _Setup, size: Size, what: str) -> list[Row]:
     ]
 
 
-def _wait_for_silence(readers: Readers) -> None:
-    """Wait until no stream brings an event any more; on a busy machine several tokens share one."""
-    seen = -1
-    while (now := sum(readers.events)) != seen:
-        seen = now
+def _last_event(readers: Readers, setup: _Setup) -> tuple[float, float]:
+    """Wait until no stream brings an event any more; on a busy machine several tokens share one.
+
+    Returns the time at which the silence began and the processor time until then; raises `BenchError` where it does
+    not begin in time.
+    """
+    deadline = time.monotonic() + QUIET_AGAIN_S
+    while time.monotonic() < deadline:
+        seen, ended, cpu_s = sum(readers.events), time.monotonic(), setup.cpu_s()
         time.sleep(SILENCE_S)
+        if sum(readers.events) == seen:
+            return ended, cpu_s
+    raise BenchError(
+        f"the streams bring events {QUIET_AGAIN_S:g} s after the last token; expected {SILENCE_S:g} s without"
+    )
 
 
 def _takeover(setup: _Setup) -> list[Row]:

@@ -32,7 +32,7 @@ def every_case(
                 values = (case,) if isinstance(names, str) else case
                 try:
                     test(**fixtures, **dict(zip(wanted, values, strict=True)))
-                except (Exception, pytest.fail.Exception) as error:
+                except (Exception, BaseExceptionGroup, pytest.fail.Exception) as error:
                     error.add_note(
                         f"in the case {ids(case) if isinstance(names, str) else ', '.join(map(ids, case))}"
                     )

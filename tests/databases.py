@@ -21,10 +21,22 @@ from tests.brokers import HOST, free_port
 USER = "templo"
 PASSWORD = "atl-tlachinolli"
 _READY_S = 120.0
-_COLUMNS_AND_INDEXES = """
-    SELECT string_agg(concat_ws(' ', relname, attname, atttypid, attnotnull), ',' ORDER BY relname, attname)
-    FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
-    WHERE relnamespace = %s::regnamespace AND attnum > 0 AND NOT attisdropped
+_SCHEMA = """
+    WITH facts AS (
+        SELECT concat_ws(
+            ' ', relname, attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid)
+        ) AS fact
+        FROM pg_class
+        JOIN pg_attribute ON attrelid = pg_class.oid
+        LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+        WHERE relnamespace = %(name)s::text::regnamespace AND attnum > 0 AND NOT attisdropped
+        UNION ALL
+        SELECT concat_ws(' ', relname, conname, pg_get_constraintdef(pg_constraint.oid))
+        FROM pg_constraint
+        JOIN pg_class ON conrelid = pg_class.oid
+        WHERE connamespace = %(name)s::text::regnamespace
+    )
+    SELECT string_agg(replace(fact, %(name)s::text || '.', ''), ',' ORDER BY fact) FROM facts
 """
 
 
@@ -121,20 +133,24 @@ class Postgres:
         else:
             name = self._emptied.pop()
             yield self._url(name)
-        with suppress(psycopg.Error), self.connect() as connection:
+        with suppress(psycopg.OperationalError), self.connect() as connection:  # killed, or a lock that is not given
             if self._empty(connection, name):
                 self._emptied.append(name)
 
     def _empty(self, connection: psycopg.Connection, name: str) -> bool:
-        """Empty every table; return whether the place is like the first that was emptied."""
-        found = connection.execute(_COLUMNS_AND_INDEXES, [name]).fetchone()
-        self._usual = self._usual or str(found)
-        if str(found) != self._usual:
-            return False
+        """Empty every table; return whether there are any and the place is like the first that was emptied."""
         tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", [name]).fetchall()
-        words = ["SET lock_timeout = '5s'", "SET session_replication_role = replica"]
-        words += [f"DELETE FROM {name}.{table}" for (table,) in tables]
-        connection.execute("; ".join(words).encode())
+        places = [f"{name}.{table}" for (table,) in tables]
+        if not places:
+            return False
+        connection.execute("SET lock_timeout = '5s'; SET session_replication_role = replica")
+        with connection.transaction():
+            connection.execute(f"LOCK TABLE {', '.join(places)} IN ACCESS EXCLUSIVE MODE".encode())
+            (found,) = connection.execute(_SCHEMA, {"name": name}).fetchone() or ("",)
+            self._usual = self._usual or found
+            if found != self._usual:
+                return False
+            connection.execute("; ".join(f"DELETE FROM {place}" for place in places).encode())
         return True
 
     def _url(self, name: str) -> str:

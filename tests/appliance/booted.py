@@ -175,6 +175,7 @@ def as_written(machine: Machine) -> None:
                 machine.attempt(f"templo-controller dismiss backup_restored {STATE}")
                 restored = False
             machine.until("the temple counts", machine.counts)
+    must("every unit that a page stops is started again", stopped, set())
     machine.run("rm /etc/apt/apt.conf.d/90yes")
     say("commands of the docs that do what they say", ran)
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, ViewportSize, expect
 
 from companion.model.table import Table
-from companion.web.server.serving import Server
+from companion.web.server.serving import ServeError, Server
 from templo import contract
 from tests.browser.layout import DRAWN, WITHOUT_FONTS
 from tests.guides import SKIPPED
@@ -58,6 +58,14 @@ class Companion:
         thread.start()
         return cls(home, server, thread)
 
+    @classmethod
+    def started_at(cls, port: int, home: WebHome) -> Companion:
+        """Start at a port, or at a free one where another program listens there."""
+        try:
+            return cls.started(home, port)
+        except ServeError:
+            return cls.started(home)
+
     def stop(self) -> None:
         self.home.hub.close()
         self.server.stop()
@@ -78,22 +86,21 @@ class Companion:
 
 
 @pytest.fixture(scope="session")
-def usual() -> list[int]:
+def last_port() -> list[int]:
     """The port of this process's last companion: at the same address, a device has the style sheets and scripts."""
     return [0]
 
 
 @pytest.fixture
-def companion(tmp_path: Path, usual: list[int]) -> Iterator[Companion]:
+def companion(tmp_path: Path, last_port: list[int]) -> Iterator[Companion]:
     home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
     try:
-        companion = Companion.started(home, usual[0])
-    except OSError:  # another program took it meanwhile
-        companion = Companion.started(home)
-    usual[:] = [companion.server.port]
-    yield companion
-    companion.stop()
-    home.store.close()
+        companion = Companion.started_at(last_port[0], home)
+        last_port[:] = [companion.server.port]
+        yield companion
+        companion.stop()
+    finally:
+        home.store.close()
 
 
 @dataclass
@@ -268,6 +275,9 @@ def in_both_fonts(devices: Devices) -> InBothFonts:
                 copy.wait_for_selector("html[data-scripted]", state="attached")
             copy.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
             copy.evaluate(f"document.fonts.ready.then({DRAWN})")
+            assert copy.evaluate("[...document.fonts].some(font => font.status === 'loaded')"), (
+                "no web font is loaded"
+            )
             yield copy
             copy.evaluate(WITHOUT_FONTS)
             copy.evaluate(DRAWN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from typing import Any
 
 from playwright.sync_api import Locator, Page
 
@@ -31,19 +32,26 @@ def confirm(button: Locator, done: Callable[[], bool]) -> None:
     raise AssertionError("a confirmed tap did nothing")
 
 
-def played_out(companion: Companion, table_id: str, keys: Mapping[str, str], fall: Callable[[], None]) -> None:
-    """Play what is left of a game past the pages, which only follow it.
+def played_out(
+    companion: Companion,
+    table_id: str,
+    keys: Mapping[str, str],
+    fall: Callable[[], None],
+    until: Callable[[Any], bool] = lambda _: False,
+) -> None:
+    """Play what is left of a game by posts; open pages only follow.
 
     Args:
         companion: where the table is.
         table_id: the table.
         keys: the key of each seat that a device has; the app plays the others.
         fall: lets a token fall, where one may be given.
+        until: whether the game is left to the pages again in a state of it.
     """
     services, random = companion.home.services, Random(1)
     for n in range(4000):
         table = services.tables.get(table_id)
-        if table.phase == "over":
+        if table.phase == "over" or until(table.state):
             return
         seat = next(each for each in table.game.to_act(table.state) if each in keys or each == CHANCE)
         moves = table.game.moves(table.state, seat)

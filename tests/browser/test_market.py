@@ -96,6 +96,7 @@ def test_each_kind_of_move_is_made_by_a_tap_on_two_phones_and_both_see_the_end(
         )
         _tap(companion, table, phone, first[state.step])
         steps.add((seat, state.step))
+    assert steps == {(seat, step) for seat in phones for step in STEPS}
     played_out(companion, table.id, {seat: each.key(table) for seat, each in phones.items()}, lambda: None)
     assert _now(companion, table).phase == "over"
     for phone in phones.values():

@@ -144,6 +144,22 @@ def test_a_game_goes_on_with_a_temple_a_reload_and_a_phone_that_is_lost_and_its_
     table = begun(companion, ana, ben, "classic", apocalypse_tokens=13)
     assert home.services.tables.get(table.id).temple == "table"
     turn = fallen = 0
+
+    def fall() -> None:
+        nonlocal fallen
+        companion.drop("tlaloc")
+        fallen += 1
+
+    def go_on() -> None:
+        state = home.services.tables.get(table.id).state
+        if table.due == "sacrifice" and state.laid.tribes[state.index(state.seat)].tokens:
+            fall()
+            table.settle()
+        elif table.acting.locator(".next.mine .end-turn").count():
+            table.primary()
+        else:
+            table.tap(".next.mine .pick button, .card.playable .play button")
+
     while not table.over:
         state = home.services.tables.get(table.id).state
         if state.turn != turn:
@@ -156,29 +172,19 @@ def test_a_game_goes_on_with_a_temple_a_reload_and_a_phone_that_is_lost_and_its_
             if turn == 5:
                 table.phones[1] = handed_over(companion, table, ana, device())
         due = table.due
-        tokens = state.laid.tribes[state.index(state.seat)].tokens
-        if due == "sacrifice" and tokens:
-            companion.drop("tlaloc")
-            fallen += 1
-            table.settle()
-        elif table.acting.locator(".next.mine .end-turn").count():
-            table.primary()
-        else:
-            table.tap(".next.mine .pick button, .card.playable .play button")
+        go_on()
         for seat, tribe in zip(state.seats, state.laid.tribes, strict=True):
             for card in tribe.hand[:1]:
                 if due == "roll":
                     hidden(table, seat, card)
+    assert turn == 7
     now = home.services.tables.get(table.id)
     keys = {seat: phone.key(now) for seat, phone in zip(now.charter.seats, table.phones, strict=True)}
     before = fallen
-
-    def fall() -> None:
-        nonlocal fallen
-        companion.drop("tlaloc")
-        fallen += 1
-
-    played_out(companion, table.id, keys, fall)
+    played_out(companion, table.id, keys, fall, lambda state: state.tallies.total >= 12)
+    assert not table.over
+    while not table.over:
+        go_on()
     last = home.services.tables.get(table.id).state
     assert before > 0
     assert last.outcome.kind == "flood"

@@ -35,6 +35,12 @@ def version(page: Page) -> int:
     return int(page.locator("#live").get_attribute("data-version") or 0)
 
 
+def shown(page: Page, companion: Companion, table: Table) -> None:
+    """Wait until a page shows the table as it stands."""
+    now = companion.home.services.tables.get(table.id)
+    expect(page.locator("#live")).to_have_attribute("data-version", str(now.version))
+
+
 def moved(page: Page, before: int) -> None:
     """Wait until a page shows a later version of the table, and until a next tap is no slip."""
     page.wait_for_function("before => Number(document.getElementById('live').dataset.version) > before", arg=before)
@@ -93,8 +99,9 @@ def test_three_phones_take_turns_until_a_screen_reveals_all_names(companion: Com
         seat = list(seats)[n % 3]
         page = phones[seat].page
         if 5 < n < 14:  # one turn is ended like another
-            companion.home.play(table, phones[seat].key(table), seat, "end_turn")
+            assert companion.home.play(table, phones[seat].key(table), seat, "end_turn").accepted
             continue
+        shown(page, companion, table)
         expect(page.locator(".end-turn button")).to_be_visible()
         if n == 3:
             page.reload()
@@ -112,8 +119,10 @@ def test_three_phones_take_turns_until_a_screen_reveals_all_names(companion: Com
         page = phones[seat].page
         if 2 < n < 9:
             now = companion.home.services.tables.get(table.id)
-            companion.home.services.play.roll(table.id, phones[seat].key(table), now.version, f"name{n}")
+            play = companion.home.services.play
+            assert play.roll(table.id, phones[seat].key(table), now.version, f"name{n}").accepted
             continue
+        shown(page, companion, table)
         page.locator(".reveal-next button").click()
         if n < 10:
             expect(screen.page.locator(".revealed-temple")).to_have_text(f"Temple {n}")

@@ -10,7 +10,7 @@ from playwright.sync_api import ViewportSize, expect
 from companion.model.network import Hotspot, Network, Wifi
 from templo import contract
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
-from tests.browser.layout import too_small
+from tests.browser.layout import DRAWN, too_small
 
 Make = Callable[..., Device]
 CLEAR, DARK, UNPROVED = contract.Beam.CLEAR, contract.Beam.DARK, contract.Beam.UNPROVED
@@ -72,6 +72,7 @@ def test_nothing_of_it_is_cut_or_too_small(new: Companion, device: Make, in_both
         for page in in_both_fonts(reader):
             for size in (SCREEN, PHONE):
                 page.set_viewport_size(size)
+                page.evaluate(DRAWN)
                 wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 assert (path, wide) == (path, 0)
             assert (path, too_small(page)) == (path, [])

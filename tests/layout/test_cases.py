@@ -37,6 +37,22 @@ def test_what_a_case_should_raise_and_does_not_is_a_failure() -> None:
         check()
 
 
+def test_every_case_of_a_test_with_cases_of_two_kinds_is_tried() -> None:
+    tried = []
+
+    @every_case("n", [1, 2])
+    @every_case("word", ["a", "b"])
+    def check(n: int, word: str) -> None:
+        tried.append((n, word))
+        pytest.fail(f"{n}{word} is wrong")
+
+    with pytest.raises(BaseExceptionGroup, match="2 of 2 cases fail") as caught:
+        check()
+    said = "".join(traceback.format_exception(caught.value))
+    assert tried == [(1, "a"), (1, "b"), (2, "a"), (2, "b")]
+    assert [f"{n}{word} is wrong" in said for n, word in tried] == [True] * 4
+
+
 def test_a_test_without_a_case_is_an_error() -> None:
     with pytest.raises(AssertionError, match="no case of n"):
         every_case("n", [])

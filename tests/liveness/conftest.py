@@ -73,8 +73,9 @@ class Watched:
     def fed_since_status(self) -> bool:
         """Return whether it fed the watchdog after its last status, as far as is known by now."""
         self.listen(0.3)
-        backwards = self.received[::-1]
-        return "WATCHDOG=1" in backwards[: backwards.index(self._last_status())]
+        backwards = self.received[::-1]  # a copy: more may come meanwhile
+        status = next((n for n, each in enumerate(backwards) if each.startswith("STATUS=")), len(backwards))
+        return "WATCHDOG=1" in backwards[:status]
 
     def _last_status(self) -> str:
         return next((each for each in reversed(self.received) if each.startswith("STATUS=")), "")

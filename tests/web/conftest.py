@@ -43,10 +43,12 @@ ORGANISER = Owner("HGFEDCBA", "1" * 32)
 class ReadyRule(Rule):
     """A route that is compiled once for all applications of a run: that is half of the work of making one."""
 
-    compiled: ClassVar[dict[tuple[str, ...], Rule]] = {}
+    compiled: ClassVar[dict[tuple[object, ...], Rule]] = {}
 
     def bind(self, map: Map, rebind: bool = False) -> None:  # noqa: A002  # the name that werkzeug passes
-        ready = self.compiled.setdefault((self.rule, self.endpoint, *sorted(self.methods or ())), self)
+        words = (self.rule, self.endpoint, self.host, self.strict_slashes, self.redirect_to)
+        key = (*words, frozenset(self.methods or ()), frozenset((self.defaults or {}).items()))
+        ready = self.compiled.setdefault(key, self)
         if ready is self:
             super().bind(map, rebind)
         else:

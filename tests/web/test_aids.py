@@ -21,7 +21,7 @@ from tests.web.conftest import Browser, WebHome
 
 SCRIPT = {"Accept": "application/json"}
 TAPS = 16
-"""The pages after each of them are looked at in one language, after the next in the other."""
+"""Taps of an aid; its pages are read in English and Spanish by turns."""
 
 AIDS = [(game.name, aid) for game in GAMES.values() for aid in game.tools]
 

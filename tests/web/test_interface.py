@@ -29,7 +29,7 @@ from tests.cases import every_case
 from tests.web.conftest import ORIGIN, WebHome
 
 EXAMPLES, PLAIN = 14, 5
-"""Made-up requests for each route and method that take fields or name something in their path, and for each other."""
+"""Made-up requests for each route and method with fields or a name in its path, and for every other route."""
 
 load_all_checks()
 CHECKED: list[CheckFunction] = [

@@ -147,7 +147,7 @@ def test_an_event_carries_the_version_that_its_forms_are_made_against(home: WebH
     assert "version\x1a" not in action
 
 
-def test_the_gallery_forgets_what_nobody_looked_at_for_longest(home: WebHome) -> None:
+def test_the_page_cache_forgets_what_nobody_looked_at_for_longest(home: WebHome) -> None:
     page_cache = PageCache(home.hub, room=2)
     site = home.app.extensions["site"]
     site.page_cache = page_cache
