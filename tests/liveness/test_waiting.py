@@ -39,8 +39,8 @@ def test_a_temple_without_its_chip_runs_and_says_at_the_broker_what_is_missing(b
         assert temple.feeds(3)
         assert temple.log().count("no token can be counted") == 1
         status = call("status", "--json", "--state", str(bench.state("temple")))
-        told = json.loads(status.stdout)
-        assert (told["running"], told["state"], told["trouble"]) == (True, "alert", "beams_missing")
+        report = json.loads(status.stdout)
+        assert (report["running"], report["state"], report["trouble"]) == (True, "alert", "beams_missing")
         dropped = call("drop", "--state", str(bench.state("temple")))
         assert dropped.returncode == 1
         assert "no token can be counted: " in dropped.stderr

@@ -56,16 +56,16 @@ def test_wrong_used_and_expired_codes_are_told_in_words(home: WebHome, organiser
     temple = home.browser("192.168.1.30")
     assert temple.post("/pair", {"code": code}, **JSON).status_code == 200
 
-    def told(typed: str) -> str:
+    def refusal_of(typed: str) -> str:
         answer = temple.post("/pair", {"code": typed}, **JSON)
         assert answer.status_code == 403
         assert PASSWORD not in answer.text
         return str(answer.get_json()["words"])
 
-    assert "used already" in told(code)
-    assert "not the code of a temple" in told("ABCD-EFGH")
+    assert "used already" in refusal_of(code)
+    assert "not the code of a temple" in refusal_of("ABCD-EFGH")
     home.clock.now += timedelta(minutes=10)
-    assert "has expired" in told(late)
+    assert "has expired" in refusal_of(late)
 
 
 def test_wrong_codes_are_counted_and_a_code_that_was_used_is_no_guess(home: WebHome, organiser: Browser) -> None:
