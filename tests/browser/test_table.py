@@ -88,7 +88,7 @@ def test_turns_are_ended_by_taps_to_the_end_of_a_game_with_a_reload_in_the_middl
             phone.listening()
         if 3 < turn < 12:  # as on a phone that is not looked at
             now = companion.home.services.tables.get(table.id)
-            companion.home.play(now, phone.key(table), now.on_turn or "", "end_turn")
+            assert companion.home.play(now, phone.key(table), now.on_turn or "", "end_turn").accepted
             version = companion.home.services.tables.get(table.id).version
             expect(phone.page.locator("#live")).to_have_attribute("data-version", str(version))
             continue
