@@ -51,6 +51,7 @@ NOT_RUN = {
     "systemctl enable --now templo-companion@1 templo-companion@2": CLUB,
     "systemctl restart templo-companion@2": CLUB,
     "templo-companion run --port 8001 --state /var/lib/templo/1 --set shared=on": CLUB,
+    "templo-controller pair club.lan ABCD-EFGH-JKLM": CLUB,
     "nmtui": PERSON,
     "systemctl edit templo-companion": PERSON,
     "systemctl edit templo-controller": PERSON,
