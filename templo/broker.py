@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from templo.setting_types import HIDDEN, Hosts, PathText, Port, split_port, text, whole
+from templo.setting_types import HIDDEN, Hosts, OptionalTenant, PathText, Port, split_port, text, whole
 
 Protocol: TypeAlias = Literal["auto", "5", "3.1.1"]
 
@@ -37,6 +37,8 @@ class BrokerSettings:
     protocol: Protocol = "auto"
     """The version of MQTT; ``auto`` is 5, or 3.1.1 at a broker that does not know 5."""
     keepalive_s: Annotated[int, whole(2, 3600, "seconds")] = 10
+    tenant: OptionalTenant = ""
+    """The tenant whose topics are used, where an installation hosts several."""
 
     @property
     def addresses(self) -> tuple[Address, ...]:

@@ -109,20 +109,22 @@ class Connection:
     ) -> None:
         """Store the arguments; `start` connects.
 
-        `subscriptions` are topic filters with their QoS. `role` names this program in the log. `will` gives the will
-        of each connection, which the broker publishes if it breaks. `retained` holds payloads by their topics that
-        are published, retained, at every connection. `jitter` gives numbers from 0 to 1.
+        `subscriptions` are topic filters with their QoS. `role` names this program in the log. Where the settings
+        name a tenant, all topics are that tenant's, and are given and passed on without its name. `will` gives the
+        will of each connection, which the broker publishes if it breaks. `retained` holds payloads by their topics
+        that are published, retained, at every connection. `jitter` gives numbers from 0 to 1.
 
         `beat` is for the thread that keeps the connection up, `network_beat` for paho's, which lives as long as one
         connection.
         """
         self._settings = settings
         self._client_id = client_id
-        self._subscriptions = list(subscriptions)
+        tenant = self._tenant = settings.tenant
+        self._subscriptions = [(contract.tenant_topic(tenant, each), qos) for each, qos in subscriptions]
         self._subscriber = subscriber
         self._role = role
         self._will = will
-        self._retained = dict(retained or {})
+        self._retained = {contract.tenant_topic(tenant, topic): each for topic, each in (retained or {}).items()}
         self._addresses = settings.addresses
         self._address = self._addresses[0]
         self._returns_to: Address | None = None
@@ -175,7 +177,7 @@ class Connection:
         client, session = self._client, self._session
         if client is None or not self._up:
             return False
-        info = _publish(client, topic, message)
+        info = self._send(client, topic, message)
         if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:
             return False
         session.add(info)
@@ -210,7 +212,7 @@ class Connection:
         if client is not None and self._up:
             try:
                 if farewell is not None:
-                    _publish(client, *farewell).wait_for_publish(FAREWELL_S)
+                    self._send(client, *farewell).wait_for_publish(FAREWELL_S)
             except (RuntimeError, ValueError) as error:
                 log.warning("the farewell did not reach %s: %s", self.address, error)
             client.disconnect()
@@ -347,7 +349,9 @@ class Connection:
         if self._will is not None:
             topic, message = self._will()
             declared = contract.declaration_of(type(message))
-            client.will_set(topic, contract.encode(message), declared.qos, declared.retained)
+            client.will_set(
+                contract.tenant_topic(self._tenant, topic), contract.encode(message), declared.qos, declared.retained
+            )
         client.on_socket_open = _no_delay
         client.on_connect = lambda client, _data, _flags, reason, _props: self._on_connect(client, reason, session)
         client.on_disconnect = lambda _client, _data, _flags, reason, _props: self._on_disconnect(reason, session)
@@ -410,9 +414,22 @@ class Connection:
         topic = "a topic that is not UTF-8"
         try:
             topic = arrived.topic
+            if self._tenant:
+                topic = self._without_tenant(topic)
             self._subscriber.on_message(topic, bytes(arrived.payload), arrived.retain)
         except (contract.WireError, UnicodeDecodeError) as error:
             self._junk.warning("ignored a message under %s: %s", ascii(topic)[:80], error)
+
+    def _without_tenant(self, text: str) -> str:
+        tenant, topic = contract.split_tenant(text)
+        if tenant != self._tenant:
+            raise contract.WireError(f"topic is {text!r}; expected one of the tenant {self._tenant!r}")
+        return topic
+
+    def _send(self, client: paho.Client, topic: str, message: contract.Message) -> paho.MQTTMessageInfo:
+        declared = contract.declaration_of(type(message))
+        named = contract.tenant_topic(self._tenant, topic)
+        return client.publish(named, contract.encode(message), declared.qos, declared.retained)
 
     def _complain(self, text: str) -> None:
         """Log a complaint once until there is a connection again, however often it comes up."""
@@ -486,11 +503,6 @@ def _answers(address: Address) -> bool:
         connection.sendall(_PROBE)
         return connection.recv(1) == _CONNACK
     return False
-
-
-def _publish(client: paho.Client, topic: str, message: contract.Message) -> paho.MQTTMessageInfo:
-    declared = contract.declaration_of(type(message))
-    return client.publish(topic, contract.encode(message), declared.qos, declared.retained)
 
 
 def _no_delay(_client: paho.Client, _data: object, connection: object) -> None:

@@ -65,6 +65,9 @@ OptionalHosts: TypeAlias = Annotated[
 LogLevel: TypeAlias = Annotated[str, matching("debug|info|warning|error", "one of debug, info, warning, error")]
 PathText: TypeAlias = Annotated[str, text(4096, "a path")]
 Port: TypeAlias = Annotated[int, whole(1, 65_535, "a port")]
+OptionalTenant: TypeAlias = Annotated[
+    str, matching(rf"(?:{TEMPLE_NAME})?", "1 to 32 lower-case letters, digits and inner hyphens, or nothing")
+]
 TempleName: TypeAlias = Annotated[str, matching(TEMPLE_NAME, "1 to 32 lower-case letters, digits and inner hyphens")]
 
 

@@ -198,7 +198,13 @@ class _Daemon:
             items.put,
             beat=self._pulse.of("link"),
             network_beat=self._pulse.of("network"),
-            announced=dict([home_assistant.announcement(self._identity, lamps.coloured if lamps else None)]),
+            announced=dict(
+                [
+                    home_assistant.announcement(
+                        self._identity, lamps.coloured if lamps else None, settings.broker.tenant
+                    )
+                ]
+            ),
             lights=self._lights,
         )
         calibration = Calibration(

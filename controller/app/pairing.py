@@ -20,7 +20,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import msgspec
 
@@ -28,7 +28,7 @@ from controller.app import settings as controller_settings
 from templo import files
 from templo.broker_elsewhere import FILE, OLD_FILE, drop_in
 from templo.quoting import printable, shown
-from templo.setting_types import HIDDEN, Hosts, TempleName, text
+from templo.setting_types import HIDDEN, Hosts, OptionalTenant, TempleName, text
 from templo.settings import SettingsError
 from templo.toml_text import to_toml
 
@@ -51,6 +51,7 @@ class Paired(msgspec.Struct, frozen=True):
     user: Annotated[str, text(128, "a user name")]
     password: Annotated[str, HIDDEN, text(255, "a password")]
     table: Annotated[str, text(200, "a title", least=0)] = ""
+    tenant: OptionalTenant = ""
 
     def __repr__(self) -> str:
         """Return what it is, without the password."""
@@ -171,9 +172,11 @@ def _content(paired: Paired, password: Path, before: Mapping[str, object]) -> st
     """Return the settings with what a companion gave."""
     found = before.get("broker")
     broker = dict(found) if isinstance(found, Mapping) else {}
-    for name in ("port", "password"):
+    for name in ("port", "password", "tenant"):
         broker.pop(name, None)
     broker |= {"host": paired.brokers, "user": paired.user, "password_file": str(password)}
+    if paired.tenant:
+        broker["tenant"] = paired.tenant
     return to_toml({**before, "temple": paired.temple, "broker": broker})
 
 
@@ -192,14 +195,14 @@ def place(named: Path | None, usual: Sequence[Path], installed: Path, root: Path
 def request(address: str, code: str, authority: Path | None = None) -> Paired:
     """Use a code at the companion of an address, such as ``temple.local`` or ``https://club.lan``.
 
-    `authority` is the file of the certificate by which its certificate is judged, beside those that this machine
-    trusts. Raises `PairingError`.
+    An address may name a tenant: ``https://club.lan/h/club-a``. `authority` is the file of the certificate by which
+    its certificate is judged, beside those that this machine trusts. Raises `PairingError`.
     """
     try:
         url = urlsplit(address if "://" in address else f"http://{address}")
-        host, port = url.hostname, url.port
+        host, port, path = url.hostname, url.port, quote(unquote(url.path)).rstrip("/")
     except ValueError:
-        host = port = None
+        host = port = path = None
     if not host or url.scheme not in ("http", "https"):
         raise PairingError(f"{shown(address)} is no address; expected one such as temple.local or https://club.lan")
     try:
@@ -211,7 +214,7 @@ def request(address: str, code: str, authority: Path | None = None) -> Paired:
                 "Accept-Language": "en",
                 "Content-Type": "application/x-www-form-urlencoded",
             }
-            connection.request("POST", "/pair", urlencode({"code": code}), headers)
+            connection.request("POST", f"{path}/pair", urlencode({"code": code}), headers)
             with connection.getresponse() as response:
                 body = response.read(MOST_BYTES)
         finally:
@@ -258,7 +261,7 @@ def _read(body: bytes, status: int, address: str) -> Paired:
 
 def overriding(environ: Mapping[str, str], settings: Path) -> list[str]:
     """Return the variables of the environment that count more than what pairing writes into a settings file."""
-    broker = ("HOST", "PORT", "USER", "PASSWORD", "PASSWORD_FILE")
+    broker = ("HOST", "PORT", "USER", "PASSWORD", "PASSWORD_FILE", "TENANT")
     names = [name for name in ("TEMPLO_TEMPLE", *(f"TEMPLO_BROKER_{each}" for each in broker)) if name in environ]
     named = controller_settings.named_file(environ)
     if named is not None and named.absolute() != settings:

@@ -51,6 +51,17 @@ def temple_name(text: str) -> str:
     return text
 
 
+def tenant_name(text: str) -> str:
+    """Return a tenant's name unchanged, or raise `WireError`; it is spelled like a temple's.
+
+    >>> tenant_name("club-a")
+    'club-a'
+    """
+    if not _TEMPLE.fullmatch(text):
+        refuse("tenant name", text, "1 to 32 lower-case letters, digits and inner hyphens")
+    return text
+
+
 def is_hex_id(text: str) -> bool:
     """Return whether a text is 32 lower-case hexadecimal digits."""
     return _HEX_ID.fullmatch(text) is not None

@@ -388,7 +388,7 @@ def test_the_temple_of_this_machine_joins_by_no_code(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["#", "+", "a/b", "", "Templo", "a\nuser x", "é"])
+@pytest.mark.parametrize("name", ["#", "+", "a/b/c", "", "Templo", "a\nuser x", "é"])
 def test_a_name_that_is_no_temple_s_never_reaches_the_access_list(tmp_path: Path, name: str) -> None:
     done = Installation(tmp_path).run("--temple", name)
     assert done.returncode == 2
@@ -396,7 +396,7 @@ def test_a_name_that_is_no_temple_s_never_reaches_the_access_list(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["#", "a/b", "", "Tablet", "a\ntopic readwrite #"])
+@pytest.mark.parametrize("name", ["#", "a/b/c", "", "Tablet", "a\ntopic readwrite #"])
 def test_a_name_that_is_no_watcher_s_never_reaches_the_access_list(tmp_path: Path, name: str) -> None:
     done = Installation(tmp_path).run("--watcher", name)
     assert done.returncode == 2

@@ -37,6 +37,7 @@ class Answers:
     body: bytes = json.dumps(PAIRED).encode()
     codes: list[str] = field(default_factory=list)
     origins: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     address: str = ""
 
 
@@ -49,6 +50,7 @@ def answering(status: int = 200, body: bytes = Answers.body) -> Iterator[Answers
             form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
             answers.codes += form["code"]
             answers.origins.append(self.headers["Origin"])
+            answers.paths.append(self.path)
             self.send_response(answers.status)
             self.end_headers()
             self.wfile.write(answers.body)
@@ -267,3 +269,17 @@ def test_variables_that_count_more_than_the_file_are_named() -> None:
     for name in ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_CONFIG"):
         assert overriding({name: "/elsewhere.toml"}, file) == [name]
         assert overriding({name: str(file)}, file) == []
+
+
+def test_a_temple_of_a_tenant_is_paired_below_the_tenant_s_address(tmp_path: Path) -> None:
+    file = tmp_path / "controller.toml"
+    with answering(body=json.dumps({**PAIRED, "tenant": "club-a"}).encode()) as companion:
+        done = call("pair", f"http://{companion.address}/h/club-a/", "ABCD", "--config", str(file))
+    assert done.returncode == 0, done.stderr
+    assert companion.paths == ["/h/club-a/pair"]
+    read = controller_settings.load(file=file, environ={}, flags={}, home=tmp_path)
+    assert read.broker.tenant == "club-a"
+    with answering() as companion:
+        done = call("pair", companion.address, "ABCD", "--config", str(file))
+    assert done.returncode == 0, done.stderr
+    assert controller_settings.load(file=file, environ={}, flags={}, home=tmp_path).broker.tenant == ""
