@@ -99,10 +99,17 @@ Taken: TypeAlias = tuple[str, contract.Message]
 class Backlog:
     """Messages in lanes. Safe from any thread; `take` is for one. `clock` gives seconds that never run backwards."""
 
-    def __init__(self, ledgers: Ledgers, clock: Callable[[], float], waiting: int = WAITING) -> None:
+    def __init__(
+        self,
+        ledgers: Ledgers,
+        clock: Callable[[], float],
+        waiting: int = WAITING,
+        most_temples: int = MOST_TEMPLES,
+    ) -> None:
         self._ledgers = ledgers
         self._clock = clock
         self._most = waiting
+        self._most_temples = most_temples
         self._news = threading.Condition()
         self._lanes: OrderedDict[_Key, deque[_Waiting]] = OrderedDict()
         self._events: deque[bool | None] = deque()
@@ -112,6 +119,10 @@ class Backlog:
         self._new_names = Allowance(clock, *NEW_NAMES)
         self._new_sources: OrderedDict[str, Allowance] = OrderedDict()
         self._admitted: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def allow_temples(self, most: int) -> None:
+        """Admit new temples up to this number."""
+        self._most_temples = most
 
     def put_event(self, event: bool | None) -> None:
         """Add whether the broker can be reached, or None for the end, which comes after everything else."""
@@ -180,7 +191,10 @@ class Backlog:
         return True
 
     def _may_be_new(self) -> bool:
-        return self._new_names.left() >= 1 and self._ledgers.count() < MOST_TEMPLES
+        room = self._most_temples - self._ledgers.count()
+        if 0 < room <= len(self._admitted):  # those that were admitted a moment ago may not be in the store yet
+            room -= sum(not source and not self._ledgers.is_known(name) for name, source in self._admitted)
+        return self._new_names.left() >= 1 and room > 0
 
     def _sources_of(self, temple: str) -> Allowance:
         if temple not in self._new_sources:

@@ -36,6 +36,11 @@ def owner_in(file: Path) -> Owner | None:
         return None
 
 
+def make_code(entropy: Callable[[int], bytes]) -> Owner:
+    """Return a new code; `entropy` returns that many random bytes."""
+    return Owner("".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(LENGTH)), entropy(16).hex())
+
+
 def make_owner(file: Path, entropy: Callable[[int], bytes]) -> Owner:
     """Return the code in a private file, or write a new code if there is no such file.
 
@@ -45,7 +50,7 @@ def make_owner(file: Path, entropy: Callable[[int], bytes]) -> Owner:
     try:
         found = _read(file)
     except FileNotFoundError:
-        made = Owner("".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(LENGTH)), entropy(16).hex())
+        made = make_code(entropy)
         files.write_whole(file, f"{made.code} {made.proof}\n".encode())
         return made
     if found is None:

@@ -21,6 +21,7 @@ from companion.adapters.background import Background
 from companion.adapters.credentials import Offered, brokers_for
 from companion.adapters.database import store_lock
 from companion.adapters.database.sql_store import SqlStore
+from companion.adapters.database.tenants import Tenants
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network.addresses import address_for, announced_name
@@ -31,12 +32,13 @@ from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
 from companion.cli import demo, sharing
+from companion.cli.hosting import Hosted
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import MESSAGE, Workspace
-from companion.web import create_app
+from companion.web import create_app, host
 from companion.web.config import WebConfig
 from companion.web.server.serving import Server
 from templo import logs
@@ -59,6 +61,7 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
     logs.set_up("templo-companion", settings.log)
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
+    _check(settings)
     try:
         settings.state_directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -72,6 +75,15 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
             return _serve(settings, instance, demo_temples, deck, supervised)
 
     return start_when_possible(start, settings.web, supervised)
+
+
+def _check(settings: Settings) -> None:
+    """Raise `SettingsError` if the tenants' topics would be looked for below those of a tenant."""
+    if settings.hosted == "on" and settings.broker.tenant:
+        raise SettingsError(
+            f"hosted is on and broker.tenant is {settings.broker.tenant!r}; expected no tenant for a companion that "
+            "hosts tenants"
+        )
 
 
 def _serve(
@@ -102,6 +114,11 @@ def _serve(
     message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE))
     name = f"{socket.gethostname().partition('.')[0][:32]}:{settings.web.port}"
     share = sharing.Share(settings.store_url, workspace, services, pulse, name) if shared else sharing.Alone()
+    hosted = (
+        Hosted(Tenants(settings.store_url), store, games, workspace, share, settings.broker, instance)
+        if settings.hosted == "on"
+        else None
+    )
     pacer = Pacer(services, beat=pulse.of("pacer"), is_own=share.paces)
     shelving = Shelving(services.tables.shelve)
     if deck:
@@ -116,31 +133,29 @@ def _serve(
         return f"http://{name}{port}" if name else ""
 
     network = NetworkHelper()
-    app = create_app(
-        services,
-        hub,
-        WebConfig(
-            allowed_hosts=settings.web.allowed_hosts,
-            address=address,
-            instance=instance,
-            playtests=playtests,
-            stream_cap=settings.web.streams,
-            streams_each=settings.web.streams_each,
-            owner=_code(settings.state_directory / FILE),
-            organiser=_code(settings.state_directory / ORGANISER_FILE),
-            installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
-            offered=Offered(Path(settings.pairing.folder) if settings.pairing.folder else None),
-            brokers=lambda host: settings.pairing.brokers or brokers_for(host, settings.broker.addresses),
-            network=network,
-            name_address=name_address,
-            first_start=settings.web.first_start == "on" and not demo_temples,
-            authority=Path(settings.web.authority) if settings.web.authority else None,
-            announce_wrong=share.announce_wrong,
-            stores=share.consumes,
-            is_connected=lambda: intake.subscribed,
-            boot_fault=boot_fault.read,
-        ),
+    config = WebConfig(
+        allowed_hosts=settings.web.allowed_hosts,
+        address=address,
+        instance=instance,
+        playtests=playtests,
+        stream_cap=settings.web.streams,
+        streams_each=settings.web.streams_each,
+        owner=_code(settings.state_directory / FILE),
+        organiser=_code(settings.state_directory / ORGANISER_FILE),
+        installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
+        offered=Offered(Path(settings.pairing.folder) if settings.pairing.folder else None),
+        brokers=lambda host: settings.pairing.brokers or brokers_for(host, settings.broker.addresses),
+        network=network,
+        name_address=name_address,
+        first_start=settings.web.first_start == "on" and not demo_temples,
+        authority=Path(settings.web.authority) if settings.web.authority else None,
+        announce_wrong=share.announce_wrong,
+        stores=share.consumes,
+        is_connected=lambda: intake.subscribed,
+        boot_fault=boot_fault.read,
+        hosting=hosted.hosting if hosted else None,
     )
+    app = create_app(services, hub, config)
     server = Server(
         app,
         settings.web.host,
@@ -162,12 +177,18 @@ def _serve(
         pulse.of("network"),
         share.consumes,
         network.hotspot_is_open,
+        hosted,
     )
+    if hosted:
+        hosted.serve(app, config, intake.link)
+        host(app, hosted.visit)
     watch = _Watch(Feeder(pulse, supervised))
     died: list[str] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:
         hub.close()
+        if hosted:
+            hosted.end_streams()
         server.stop()
 
     def on_thread_exception(last: threading.ExceptHookArgs) -> None:
@@ -182,7 +203,9 @@ def _serve(
     signal.signal(signal.SIGINT, stop)
     intake.start()
     pacer.start()
-    share.start(intake.take_over, pacer.look_at_all)
+    share.start(intake.take_over, pacer.look_at_all, hosted)
+    if hosted:
+        hosted.start()
     shelving.start()
     message_end.look()
     watch.start()
@@ -196,6 +219,8 @@ def _serve(
         for draft in drafts:
             draft.stop()
         share.stop()
+        if hosted:
+            hosted.stop()
         intake.stop()
         pacer.stop()
         shelving.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from companion.games.kit import Refusal, Seat
 from companion.model.entries import Action
@@ -13,6 +13,14 @@ from companion.model.table import Charter, Entry, ServiceError, Table
 from companion.model.temples import Source, Temple
 from companion.service.known_tables import KnownTables
 from companion.service.known_temples import KnownTemples
+
+ABANDONED = timedelta(days=1)
+"""After this time without a move, a token or a new player a table counts as left behind."""
+
+
+def tables_in_use(tables: Iterable[Table], now: datetime) -> int:
+    """Return how many tables are open, without those at which nothing has happened for a day."""
+    return sum(each.phase != "over" and now - each.last_at < ABANDONED for each in tables)
 
 
 class Change:
@@ -26,12 +34,13 @@ class Change:
         clock: Callable[[], datetime],
         paced: bool,
         origin: str,
+        most_tables: int = 0,
     ) -> None:
         """Start without locks.
 
         `take` takes the locks of names of one kind, `clock` returns aware times in UTC. `paced` says that a pacer
         makes the app's moves for absent players one at a time. `origin` marks this companion's announcements; it is
-        empty if the store is not shared.
+        empty if the store is not shared. `most_tables` is how many tables may be open at once, 0 for any number.
         """
         self.paced = paced
         self._known_tables = tables
@@ -39,6 +48,7 @@ class Change:
         self._take = take
         self._clock = clock
         self._origin = origin
+        self._most_tables = most_tables
         self.locked_temples: frozenset[str] = frozenset()
         self.locked_tables: frozenset[str] = frozenset()
         self._found: dict[str, Table] = {}
@@ -122,11 +132,17 @@ class Change:
     # Changing
 
     def open(self, charter: Charter) -> Table:
-        """Open a new table."""
+        """Open a new table; raises `ServiceError` ``house_tables`` if there may be no more."""
+        if self._most_tables and self._in_use() >= self._most_tables:
+            raise ServiceError("house_tables", most=self._most_tables)
         table = Table.opened(charter, self._known_tables.game(charter.game))
         self._opened.append(charter)
         self.tables[charter.id] = table
         return table
+
+    def _in_use(self) -> int:
+        known = [each for each in self._known_tables.as_read() if each.id not in self.tables]
+        return tables_in_use((*known, *self.tables.values()), self.now)
 
     def extend(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table | Refusal:
         """Append to a table's log; return the table after it, or the refusal."""

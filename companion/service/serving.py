@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 from companion.model.entries import Serve
 from companion.model.seating import proved, require_seats
 from companion.model.table import COMPANION, ServiceError, Table
-from companion.service.change import Change
+from companion.service.change import ABANDONED, Change
 from companion.service.requests import TempleRequests
 from companion.service.workspace import Workspace
-
-ABANDONED = timedelta(days=1)
-"""After this time without a move, a token or a new player a table no longer holds its temple."""
 
 
 class Serving:

@@ -66,6 +66,8 @@ class Workspace:
         self.readers: dict[str, Callable[[], None]] = {}
         """By topic, what reads a note again before `on_change` is called for another companion's announcement."""
         self.paced = paced
+        self.most_tables = 0
+        """How many tables may be open at once, of those that are in use; 0 for any number."""
         self.origin = entropy(8).hex() if shared else ""
         """The mark of this companion's own announcements; empty if the store is not shared."""
         self.written: dict[str, int] = {}
@@ -121,7 +123,9 @@ class Workspace:
         try:
             with ExitStack() as locks:
                 take = partial(self._locks.take, locks)
-                change = Change(self.tables, self.temples, take, self.clock, self.paced, self.origin)
+                change = Change(
+                    self.tables, self.temples, take, self.clock, self.paced, self.origin, self.most_tables
+                )
                 change.lock_temples(*temples)
                 change.lock_tables(*tables)
                 try:

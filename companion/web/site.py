@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +29,8 @@ from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
 from companion.web.server.guard import Lockout
+from companion.web.server.rates import Meter
+from companion.web.server.tenants import ROOT, SITE
 from companion.web.view_models.table import Audience, table_topics, table_view_model, temple_tone, temple_topics
 from companion.web.view_models.temple import temple_view_model
 
@@ -60,6 +63,10 @@ class Site:
         config: WebConfig,
         lockout: Lockout,
     ) -> None:
+        self.posts: Meter
+        """What the posts to a tenant are counted by."""
+        self.prefix = ""
+        """The beginning of every path: that of a tenant, or nothing."""
         self.services = services
         self.hub = hub
         self.config = config
@@ -72,15 +79,31 @@ class Site:
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.renderer = Renderer(library, self.folders, self.url)
+        self._map = app.url_map
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
-        adapter = app.url_map.bind("localhost")
-        self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(self._routes[route], values))
+        self._path = self._paths()
         own = {name: folder / "static" for name, folder in self.folders.items()}
         self.files = assets.Files({"": HERE / "static", **own})
         self.style = styles.of_site(HERE / "static" / "styles")
         # What one page has of its own reaches no other, so that none of its names meets a game's.
         self.page_styles = styles.of_pages(HERE / "static" / "pages")
         self.game_styles = {name: styles.of_game(folder / "static") for name, folder in self.folders.items()}
+
+    def of_tenant(self, prefix: str, services: Services, hub: Hub, config: WebConfig, lockout: Lockout) -> Site:
+        """Return the pages of a tenant, with a prefix before every path.
+
+        They share with these what is the same for everybody: texts, drawings, style sheets and threads.
+        """
+        other = copy(self)
+        other.prefix, other.services, other.hub, other.config, other.lockout = prefix, services, hub, config, lockout
+        other.page_cache = PageCache(hub)
+        other._path = other._paths()
+        other.renderer = self.renderer.with_url(other.url)
+        return other
+
+    def _paths(self) -> Callable[..., str]:
+        adapter = self._map.bind("localhost", script_name=f"{self.prefix}/")
+        return lru_cache(maxsize=4096)(lambda route, **values: adapter.build(self._routes[route], values))
 
     @property
     def address(self) -> str:
@@ -90,7 +113,9 @@ class Site:
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can render."""
         path = self._path(route, **{key: value for key, value in values.items() if value != ""})
-        return assets.versioned(path, self.files.version) if route in assets.CACHED else path
+        if route not in assets.CACHED:
+            return path
+        return f"{self.prefix}{assets.versioned(path.removeprefix(self.prefix), self.files.version)}"
 
     def game(self, name: str) -> Game[Any]:
         """Return a game that a lobby offers; raises `ServiceError` ``unknown_game``."""
@@ -173,7 +198,7 @@ class Site:
         return response
 
     def _language_form(self, words: Words) -> Markup:
-        here = request.full_path.rstrip("?") if request.method == "GET" else self.url("first")
+        here = request.script_root + request.full_path.rstrip("?") if request.method == "GET" else self.url("first")
         others = [each for each in LANGUAGES if each != words.language]
         html = self.renderer.page("language_form.html", words.language, {"languages": others, "here": here})
         return Markup(html)  # noqa: S704  # a template that escapes
@@ -324,13 +349,19 @@ def _is_proved(holder: Owner | None, cookie: str) -> bool:
 
 
 def site() -> Site:
-    """Return the site that serves this request."""
-    return cast(Site, current_app.extensions["site"])
+    """Return the site that serves this request: that of its tenant, if it is below the path of one."""
+    return cast(Site, request.environ.get(SITE) or current_app.extensions["site"])
+
+
+def own(cookie: str) -> str:
+    """Return the name of a cookie for all pages: a tenant's are apart from all others in the same browser."""
+    here: Site | None = request.environ.get(SITE)
+    return f"{here.prefix.removeprefix(ROOT)}.{cookie}" if here else cookie
 
 
 def language() -> str:
     """Return the language of this request: the chosen one, else the first that the browser names."""
-    chosen = request.cookies.get("language", "")
+    chosen = request.cookies.get(own("language"), "")
     if chosen in LANGUAGES:
         return chosen
     return request.accept_languages.best_match(LANGUAGES, LANGUAGES[0])
@@ -349,24 +380,26 @@ def keep_token(response: Response, table_id: str, token: str) -> Response:
     seated = {table_id: digest(token)[:MARK_LENGTH]}
     seated |= {other: mark for other, mark in _seated().items() if other != table_id}
     listed = ".".join(f"{at}-{mark}" for at, mark in list(seated.items())[:MOST_SEATED])
-    response.set_cookie(SEATED, listed, max_age=MONTH, path="/", httponly=True, samesite="Lax")
+    path = site().url("first")
+    response.set_cookie(own(SEATED), listed, max_age=MONTH, path=path, httponly=True, samesite="Lax")
     return response
 
 
 def keep_name(response: Response, name: str) -> Response:
     """Set the cookie with the last name that somebody sat under."""
-    response.set_cookie(NAME_COOKIE, quote(name[:LONGEST_NAME]), max_age=12 * MONTH, httponly=True, samesite="Lax")
+    path, value = site().url("first"), quote(name[:LONGEST_NAME])
+    response.set_cookie(own(NAME_COOKIE), value, max_age=12 * MONTH, path=path, httponly=True, samesite="Lax")
     return response
 
 
 def last_name() -> str:
     """Return the name that somebody last sat under with this phone, or nothing. It proves nothing."""
-    return unquote(request.cookies.get(NAME_COOKIE, "")[: 12 * LONGEST_NAME])[:LONGEST_NAME]
+    return unquote(request.cookies.get(own(NAME_COOKIE), "")[: 12 * LONGEST_NAME])[:LONGEST_NAME]
 
 
 def _seated() -> dict[str, str]:
     """Return the tables at which this phone took a seat, the last first, each with the beginning of its key there."""
-    pairs = (each.partition("-") for each in request.cookies.get(SEATED, "").split(".")[:MOST_SEATED])
+    pairs = (each.partition("-") for each in request.cookies.get(own(SEATED), "").split(".")[:MOST_SEATED])
     lengths = (ID_LENGTH, MARK_LENGTH)
     return {at: mark for at, _, mark in pairs if (len(at), len(mark)) == lengths and (at + mark).isalnum()}
 

@@ -40,7 +40,7 @@ def exported(tmp_path: Path) -> set[str]:
     """The names of the metrics that a companion exports."""
     home = Home(f"sqlite:///{tmp_path / 'store.sqlite'}")
     try:
-        config = WebConfig((), lambda _: "http://localhost", "")
+        config = WebConfig((), lambda _: "http://localhost", "", hosting=lambda: (0, 0))
         return {metric.name for metric in measured(home.services, Hub(), config)}
     finally:
         home.store.close()

@@ -67,9 +67,12 @@ class Leases(Background):
         on_taken: Callable[[str], None],
         beat: Beat = no_heartbeat,
         name: str = "",
+        unshared: Callable[[], Collection[str]] = tuple,
     ) -> None:
         """Store the arguments; `start` begins.
 
+        `wanted` are the same leases at every companion, which share them out. `unshared` are wanted here, and by no
+        more companions than use what they are for: one that is free is taken at once, and kept while it is wanted.
         `on_taken` is called with each newly held lease. `name` is this companion's name for people.
         """
         super().__init__("leases")
@@ -78,6 +81,7 @@ class Leases(Background):
         )
         self._holder = holder
         self._wanted = wanted
+        self._unshared = unshared
         self._on_taken = on_taken
         self._beat = beat
         self._worker = f"{_WORKER}{holder} {name}"[:_LONGEST_LEASE].rstrip()
@@ -118,7 +122,9 @@ class Leases(Background):
     def _look(self, connection: sa.Connection) -> None:
         now = time.monotonic()
         taken = {row.name: row.holder for row in connection.execute(_LOOK)}
-        wanted, worker = set(self._wanted()), self._worker
+        wanted, unshared, worker = set(self._wanted()), set(self._unshared()), self._worker
+        if let_go := [each for each in self._until if not each.startswith(_WORKER) and each not in wanted | unshared]:
+            self._give_back(connection, let_go)
         own = {name for name in wanted if taken.get(name) == self._holder and self.holds(name)}
         workers = {name for name in taken if name.startswith(_WORKER)} | {worker}
         share = math.ceil(len(wanted) / len(workers))
@@ -126,11 +132,13 @@ class Leases(Background):
             self._give_back(connection, excess)
             own -= set(excess)
         names = [worker] if now >= self._renew_at or worker not in taken else []
+        kept = {name for name in unshared if taken.get(name) == self._holder and self.holds(name)}
         if names:
             self._renew_at = now + RENEW_S
-            names += own
+            names += own | kept
         free = sorted(wanted - taken.keys() | {name for name in wanted - own if taken.get(name) == self._holder})
         names += free[: max(0, share - len(own))]
+        names += sorted(name for name in unshared - kept if taken.get(name) in (None, self._holder))
         if names:
             self._take(connection, names, now)
 

@@ -70,7 +70,7 @@ def opened(url: str, *, copy_first: bool = True) -> sa.Engine:
         engine = sa.create_engine(url, pool_pre_ping=True)
         try:
             if engine.dialect.name == "sqlite":
-                sa.event.listen(engine, "connect", _make_sqlite_durable)
+                sa.event.listen(engine, "connect", make_sqlite_durable)
                 _settle(engine)
             _check_schema(engine)
             if path := sqlite_path(url):
@@ -123,7 +123,8 @@ def _way_back(engine: sa.Engine) -> str:
     )
 
 
-def _make_sqlite_durable(connection: Any, record: object) -> None:
+def make_sqlite_durable(connection: Any, record: object) -> None:
+    """Let a new connection to SQLite write whatever is committed to the disk."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -97,14 +98,29 @@ class SqlStore:
         `copy_first` is false.
         """
         self._engine = opened(url, copy_first=copy_first)
+        self._announced_as = ""
+        self._is_own = True
         # SQLite has one writer at a time: here they wait in line, where it would let them sleep and try again.
         self._line: AbstractContextManager[object] = nullcontext()
         if self._engine.dialect.name == "sqlite":
             self._line = threading.Lock()
 
+    def within(self, schema: str, announced_as: str) -> SqlStore:
+        """Return the store in another schema of this PostgreSQL, which is opened already.
+
+        It uses this store's connections, and this store's channel for its announcements, whose topics begin with
+        `announced_as`. Every statement names the schema, so no state of a connection decides whose rows it reads.
+        """
+        other = copy(self)
+        other._engine = self._engine.execution_options(schema_translate_map={None: schema})
+        other._announced_as = announced_as
+        other._is_own = False
+        return other
+
     def close(self) -> None:
-        """Close every connection."""
-        self._engine.dispose()
+        """Close every connection, unless they are another store's."""
+        if self._is_own:
+            self._engine.dispose()
 
     @contextmanager
     def transaction(self) -> Iterator[SqlTransaction]:
@@ -114,7 +130,7 @@ class SqlStore:
         """
         try:
             with self._line, self._engine.begin() as connection:
-                yield SqlTransaction(connection)
+                yield SqlTransaction(connection, self._announced_as)
         except sa.exc.DBAPIError as error:
             if _code(error) in _FIRST_CAME_ANOTHER:
                 raise Conflict(reason(error)) from error

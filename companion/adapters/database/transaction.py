@@ -38,8 +38,10 @@ _ANNOUNCE = sa.text(
 class SqlTransaction:
     """The port `Transaction` over one connection that has begun."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: sa.Connection, announced_as: str = "") -> None:
+        """Store the arguments; the topics of announcements begin with `announced_as`."""
         self._connection = connection
+        self._announced_as = announced_as
 
     def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
         """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
@@ -60,7 +62,9 @@ class SqlTransaction:
     def announce(self, origin: str, topics: Sequence[str]) -> None:
         """Announce to the other companions of a shared store, at the commit, what this change concerns."""
         if topics:
-            self._connection.execute(_ANNOUNCE, {"announced": [f"{origin} {topic}" for topic in topics]})
+            self._connection.execute(
+                _ANNOUNCE, {"announced": [f"{origin} {self._announced_as}{topic}" for topic in topics]}
+            )
 
     def set_secret(self, name: str, value: str) -> None:
         """Add a new secret of this companion."""

@@ -50,24 +50,13 @@ def metrics() -> Response:
 
 
 def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
-    """Return the metrics of tables, temples, streams and this process."""
+    """Return the metrics of tables, temples, streams and this process; for a tenant none of the installation."""
     temples = services.temples.all()
     return [
         Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(services)),
         Metric("templo_streams", "gauge", "Event streams that are open.", (({}, hub.streams),)),
         Metric("templo_streams_limit", "gauge", "Event streams that may be open.", (({}, hub.cap),)),
-        Metric(
-            "templo_broker_connected",
-            "gauge",
-            "Whether this companion receives what temples publish.",
-            (({}, int(config.is_connected())),),
-        ),
-        Metric(
-            "process_cpu_seconds_total",
-            "counter",
-            "Processor time that this companion has used.",
-            (({}, round(time.process_time(), 2)),),
-        ),
+        *_installation(config),
         Metric(
             "templo_tokens_unclaimed", "gauge", "Tokens that wait for somebody's word, by game.", _unclaimed(services)
         ),
@@ -123,6 +112,27 @@ def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
             ),
         ),
     ]
+
+
+def _installation(config: WebConfig) -> Iterator[Metric]:
+    if config.tenant is not None:
+        return
+    yield Metric(
+        "templo_broker_connected",
+        "gauge",
+        "Whether this companion receives what temples publish.",
+        (({}, int(config.is_connected())),),
+    )
+    yield Metric(
+        "process_cpu_seconds_total",
+        "counter",
+        "Processor time that this companion has used.",
+        (({}, round(time.process_time(), 2)),),
+    )
+    if config.hosting is not None:
+        known, in_use = config.hosting()
+        yield Metric("templo_tenants", "gauge", "Tenants of the installation.", (({}, known),))
+        yield Metric("templo_tenants_in_use", "gauge", "Tenants that are in use at this companion.", (({}, in_use),))
 
 
 def _tables(services: Services) -> tuple[tuple[Labels, int], ...]:

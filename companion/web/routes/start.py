@@ -24,6 +24,7 @@ from companion.web.site import (
     keep_token,
     last_name,
     local_path,
+    own,
     redirect_to,
     seat_token,
     site,
@@ -147,7 +148,8 @@ def language() -> Response:
     if chosen not in LANGUAGES:
         abort(400)
     response = redirect_to(local_path(request.form.get("next", ""), site().url("first")))
-    response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
+    path = site().url("first")
+    response.set_cookie(own("language"), chosen, max_age=YEAR, path=path, httponly=True, samesite="Lax")
     return response
 
 

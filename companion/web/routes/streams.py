@@ -58,11 +58,12 @@ def stream_of(topics: Sequence[str], look: Callable[[], RenderedPage | None]) ->
     """
     encoding = Gzip() if request.accept_encodings["gzip"] else Plain()
     seen, mark = request.headers.get("Last-Event-ID") or request.args.get("seen", ""), request.args.get("mark", "")
-    events = EventStream(topics[0], site().broadcast, look, encoding, seen, mark)
+    events = EventStream(f"{site().prefix} {topics[0]}".strip(), site().broadcast, look, encoding, seen, mark)
     try:
         events.place = site().hub.open(topics, events.news, client(request.remote_addr))
     except (StreamsFull, HubClosed):
-        raise Refused(503, "streams_full", RETRY_AFTER) from None
+        words = "house_streams" if site().config.tenant else "streams_full"
+        raise Refused(503, words, RETRY_AFTER, most=site().hub.cap) from None
     begin = encoding.begin() + encoding.piece(BEGIN)
     encoding.sent(BEGIN)
     if FOLLOWER in request.environ:

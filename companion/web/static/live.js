@@ -4,6 +4,8 @@
 // stream is opened again after any failure, and closed while nobody looks. A connection can also die in silence (the
 // router is unplugged, the companion freezes): the companion sends heartbeats, and a stream without one is replaced.
 
+import { home } from "./home.js";
+
 const FIRST_PAUSE = 400;
 const LONGEST_PAUSE = 15_000;
 const DEAD = 20_000; // ms without a heartbeat; the companion sends one every 8 s
@@ -94,7 +96,7 @@ export class Live {
 
   // A stream that is refused does not say why; another page of the same companion distinguishes "full" from "gone".
   async say() {
-    const up = await fetch("/healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false);
+    const up = await fetch(new URL("healthz", home()), { cache: "no-store" }).then((answer) => answer.ok, () => false);
     if (this.failures > 1 && (up || !this.stale)) this.handlers.state(up ? "full" : "offline");
   }
 }

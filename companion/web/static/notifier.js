@@ -2,6 +2,7 @@
 //
 // Browsers allow it over TLS alone, to a device whose owner was asked; phones allow it to a service worker alone.
 
+import { home } from "./home.js";
 import { Switch } from "./switch.js";
 
 export class Notifier {
@@ -32,7 +33,7 @@ export class Notifier {
   }
 
   register() {
-    return navigator.serviceWorker.register("/worker.js");
+    return navigator.serviceWorker.register(new URL("worker.js", home()));
   }
 
   /** Show the words, where the device wants it and nobody looks at the page. */
@@ -43,7 +44,7 @@ export class Notifier {
       body: about,
       tag: location.pathname, // one call for each table: a newer one takes its place
       renotify: true,
-      icon: "/icon.svg",
+      icon: new URL("icon.svg", home()).href,
       data: { path: location.pathname },
     });
   }

@@ -1,0 +1,322 @@
+"""The tenants of an installation: which there are, and a place of its own for the rows of each.
+
+A tenant's place is a schema of the installation's PostgreSQL, or a SQLite file of its own. Which tenants there are is
+in a table of the installation's schema, or in a SQLite file beside its own: an installation that hosts nobody has
+neither, and its backups hold no tenant.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from companion.adapters.database import backup
+from companion.adapters.database.opening import (
+    StoreError,
+    make_sqlite_durable,
+    opened,
+    reason,
+    sqlite_path,
+    without_password,
+)
+from companion.adapters.database.sql_store import SqlStore
+from companion.adapters.owner import make_code
+from companion.model.table import ServiceError
+from companion.model.tenants import Limits, Tenant
+from companion.service.setup import FINISHED
+from templo.contract import TEMPLE_NAME
+from templo.files import make_database_private
+
+FOLDER, FILE = "tenants", "tenants.sqlite"
+"""Beside the installation's SQLite file: the folder of the tenants' files, and the list of them."""
+
+TENANTS = "tenant/"
+"""What the leases and the announcements of tenants begin with."""
+
+FRESH_S = 1.0
+"""How long a list of the tenants that was read is good for."""
+
+SIZED_S = 10.0
+"""The same for what a tenant has stored."""
+
+_METADATA = sa.MetaData()
+_TENANTS = sa.Table(
+    "tenant",
+    _METADATA,
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("key", sa.String(8), nullable=False),
+    sa.Column("code", sa.String(16), nullable=False),
+    sa.Column("proof", sa.String(64), nullable=False),
+    sa.Column("state", sa.String(8), nullable=False),
+    *(sa.Column(each.name, sa.Integer, nullable=False) for each in fields(Limits)),
+)
+_READY, _CHANGING, _GONE = "ready", "changing", "gone"
+"""The states of a tenant: only one that is ready is served. The name of one that is gone is not given again, because
+the broker may still have what its temples published."""
+
+_NAME = re.compile(TEMPLE_NAME, re.ASCII)
+_SIZE = sa.text(
+    "SELECT COALESCE(sum(pg_total_relation_size(pg_class.oid)), 0) FROM pg_class "
+    "JOIN pg_namespace ON relnamespace = pg_namespace.oid WHERE nspname = :schema AND relkind = 'r'"
+)
+
+
+class TenantError(Exception):
+    """What is wrong with a name or a limit, and what was expected."""
+
+
+class Tenants:
+    """The tenants of the installation whose database is at `url`. Safe from any thread."""
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic, aside: Path | None = None) -> None:
+        """Store the arguments; nothing is created before a tenant is. `aside` is a folder for passing files."""
+        self._aside = aside
+        self._url = url
+        self._clock = clock
+        self._file = sqlite_path(url)
+        self._lock = threading.Lock()
+        self._engine: sa.Engine | None = None
+        self._read: tuple[float, Mapping[str, Tenant]] | None = None
+        self._sizes: dict[str, tuple[float, int]] = {}
+        if self._file is None and sa.make_url(url).get_backend_name() != "postgresql":
+            raise StoreError(
+                f"store is {without_password(url)!r}; expected a file of SQLite, or a PostgreSQL: tenants need one"
+            )
+
+    def close(self) -> None:
+        """Close every connection."""
+        if self._engine is not None:
+            self._engine.dispose()
+
+    # Which there are
+
+    def find(self, name: str) -> Tenant | None:
+        """Return a tenant, or None; the list is read once a second at most. Raises `ServiceError`."""
+        with self._lock:
+            now = self._clock()
+            if self._read is None or now - self._read[0] >= FRESH_S:
+                self._read = now, self.all()
+            return self._read[1].get(name)
+
+    def all(self) -> Mapping[str, Tenant]:
+        """Return every tenant by its name, in order; raises `ServiceError` ``store_failing``."""
+        try:
+            return {row.name: _tenant(row) for row in self._rows() if row.state == _READY}
+        except (sa.exc.SQLAlchemyError, StoreError) as error:
+            raise ServiceError("store_failing", reason=reason(error)) from error
+
+    def get(self, name: str) -> Tenant:
+        """Return a tenant as it is now; raises `TenantError`, and `ServiceError` ``store_failing``."""
+        known = self.all()
+        if name not in known:
+            raise TenantError(f"tenant is {name!r}; expected one of {', '.join(known) or 'those that were added'}")
+        return known[name]
+
+    def add(
+        self,
+        name: str,
+        limits: Limits,
+        entropy: Callable[[int], bytes],
+        exported: Path | None = None,
+        now: datetime | None = None,
+    ) -> Tenant:
+        """Add a tenant, empty or with what was `exported`; raises `TenantError`, `StoreError` and `BackupError`."""
+        if exported:
+            backup.examine(exported)
+        if not _NAME.fullmatch(name):
+            raise TenantError(f"tenant is {name!r}; expected 1 to 32 lower-case letters, digits and inner hyphens")
+        _check(limits)
+        made = make_code(entropy)
+        tenant = Tenant(name, entropy(4).hex(), made.code, made.proof, limits)
+        engine = self._opened(create=True)
+        assert engine is not None
+        row = {"name": name, "key": tenant.key, "code": made.code, "proof": made.proof, "state": _CHANGING}
+        try:
+            with engine.begin() as connection:
+                connection.execute(sa.insert(_TENANTS), {**row, **asdict(limits)})
+        except sa.exc.IntegrityError:
+            raise TenantError(
+                f"tenant is {name!r}, which is there already, or was until it was deleted; expected another name"
+            ) from None
+        self._make_place(tenant)
+        if exported:
+            assert now
+            assert self._aside
+            done = backup.restore(exported, self.url(tenant), self._aside, now)
+            if done.kept:
+                done.kept.unlink()  # the empty place that it replaced
+        self._finish_place(tenant)
+        with engine.begin() as connection:
+            connection.execute(_of(name), {"state": _READY})
+        return tenant
+
+    def set_limits(self, name: str, limits: Limits) -> None:
+        """Set the limits of a tenant; companions that run keep to them within a second or two."""
+        _check(limits)
+        self.get(name)
+        engine = self._opened()
+        assert engine is not None
+        with engine.begin() as connection:
+            connection.execute(_of(name), asdict(limits))
+
+    def delete(self, name: str) -> None:
+        """Delete a tenant with everything that it has stored; raises `TenantError` and `StoreError`.
+
+        What was interrupted is finished by a second call. Companions that run end its pages within two seconds.
+        """
+        tenant, engine = self.check_deletable(name), self._opened()
+        assert engine is not None
+        with engine.begin() as connection:
+            connection.execute(_of(name), {"state": _CHANGING})
+        if self._file:
+            place = self._place(tenant)
+            for each in place.parent.glob(f"{place.name}*"):
+                each.unlink(missing_ok=True)
+        else:
+            with engine.begin() as connection:
+                connection.exec_driver_sql("SET LOCAL lock_timeout = '30s'")
+                connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{self.schema(tenant)}" CASCADE')
+        with engine.begin() as connection:
+            connection.execute(_of(name), {"state": _GONE, "code": "", "proof": ""})
+        if self._file:  # what SQLite replaces stays in free pages and in its log until they are used again
+            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.exec_driver_sql("VACUUM")
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def check_deletable(self, name: str) -> Tenant:
+        """Return a tenant that is there, at least in part; raises `TenantError`."""
+        found = next((row for row in self._rows() if row.name == name and row.state != _GONE), None)
+        return _tenant(found) if found else self.get(name)
+
+    # The place of each
+
+    def schema(self, tenant: Tenant) -> str:
+        """Return the name of a tenant's schema: beside the installation's own, and no other installation's."""
+        return f"tenant_{tenant.name.replace('-', '_')}_{tenant.key}"
+
+    def url(self, tenant: Tenant) -> str:
+        """Return the URL of a tenant's place, for commands; every connection of it sees that place alone."""
+        if self._file:
+            return f"sqlite:///{self._place(tenant)}"
+        made = sa.make_url(self._url)
+        others = " ".join(filter(None, [str(made.query.get("options", "")), f"-csearch_path={self.schema(tenant)}"]))
+        return made.update_query_dict({"options": others}).render_as_string(hide_password=False)
+
+    def open(self, tenant: Tenant, main: SqlStore) -> SqlStore:
+        """Open a tenant's store, on PostgreSQL over the connections of the installation's; raises `StoreError`."""
+        if self._file:
+            return SqlStore(self.url(tenant))
+        opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
+        return main.within(self.schema(tenant), announced_as(tenant))
+
+    def size(self, tenant: Tenant) -> int:
+        """Return how many bytes a tenant has stored, read every ten seconds at most; raises `ServiceError`."""
+        now = self._clock()
+        at, size = self._sizes.get(tenant.place, (-SIZED_S, 0))
+        if now - at >= SIZED_S:
+            try:
+                size = self._measured(tenant)
+            except (sa.exc.SQLAlchemyError, OSError) as error:
+                raise ServiceError("store_failing", reason=reason(error)) from error
+            self._sizes[tenant.place] = now, size
+        return size
+
+    def export(self, tenant: Tenant, file: Path, now: datetime) -> backup.Backup:
+        """Write everything of a tenant into one new file, a backup; companions may be running."""
+        return backup.back_up(self.url(tenant), file, now)
+
+    def remove_leftovers(self, tenant: Tenant) -> None:
+        """Remove what a companion may have written of a tenant while it was deleted."""
+        if self._file and all(each.key != tenant.key for each in self.all().values()):
+            place = self._place(tenant)
+            for each in place.parent.glob(f"{place.name}*"):
+                each.unlink(missing_ok=True)
+
+    def _measured(self, tenant: Tenant) -> int:
+        if self._file:
+            place = self._place(tenant)
+            return sum(each.stat().st_size for each in place.parent.glob(f"{place.name}*"))
+        engine = self._opened()
+        assert engine is not None
+        with engine.connect() as connection:
+            return int(connection.execute(_SIZE, {"schema": self.schema(tenant)}).scalar_one())
+
+    def _make_place(self, tenant: Tenant) -> None:
+        if not self._file:
+            engine = self._opened()
+            assert engine is not None
+            with engine.begin() as connection:
+                connection.exec_driver_sql(f'CREATE SCHEMA "{self.schema(tenant)}"')
+        SqlStore(self.url(tenant)).close()
+
+    def _finish_place(self, tenant: Tenant) -> None:
+        store = SqlStore(self.url(tenant))
+        try:
+            with store.transaction() as transaction:
+                transaction.set_note(FINISHED, "yes")  # nobody else is to set this place up
+        finally:
+            store.close()
+
+    def _place(self, tenant: Tenant) -> Path:
+        assert self._file
+        return self._file.with_name(FOLDER) / f"{tenant.place}.sqlite"
+
+    def _rows(self) -> list[sa.Row[tuple[object, ...]]]:
+        engine = self._opened()
+        if engine is None:
+            return []
+        with engine.connect() as connection:
+            if not sa.inspect(connection).has_table(_TENANTS.name):
+                return []
+            return list(connection.execute(sa.select(_TENANTS).order_by(_TENANTS.c.name)).all())
+
+    def _opened(self, *, create: bool = False) -> sa.Engine | None:
+        """Return the engine of the list, or None if nobody has added a tenant."""
+        if self._engine is None:
+            if self._file:
+                folder = self._file.with_name(FOLDER)
+                if not create and not (folder / FILE).exists():
+                    return None
+                folder.mkdir(mode=0o700, exist_ok=True)
+                self._engine = sa.create_engine(f"sqlite:///{folder / FILE}")
+                sa.event.listen(self._engine, "connect", make_sqlite_durable)
+            else:
+                self._engine = sa.create_engine(self._url, pool_size=1, max_overflow=2, pool_pre_ping=True)
+        if create:
+            _METADATA.create_all(self._engine)
+            if self._file:
+                make_database_private(self._file.with_name(FOLDER) / FILE)
+        return self._engine
+
+
+def lease_of(tenant: Tenant) -> str:
+    """Return the name of the lease for the work of a tenant that only one companion does."""
+    return f"{TENANTS}{tenant.place}"
+
+
+def announced_as(tenant: Tenant) -> str:
+    """Return what the topics of a tenant's announcements begin with."""
+    return f"{lease_of(tenant)}/"
+
+
+def _of(name: str) -> sa.Update:
+    return sa.update(_TENANTS).where(_TENANTS.c.name == name)
+
+
+def _tenant(row: sa.Row[tuple[object, ...]]) -> Tenant:
+    found = row._mapping
+    limits = Limits(**{each.name: found[each.name] for each in fields(Limits)})
+    return Tenant(found["name"], found["key"], found["code"], found["proof"], limits)
+
+
+def _check(limits: Limits) -> None:
+    for name, value in asdict(limits).items():
+        if not 1 <= value <= 1_000_000:
+            raise TenantError(f"{name} is {value}; expected a whole number from 1 to 1000000")

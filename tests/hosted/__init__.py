@@ -1,0 +1,1 @@
+"""Tenants of one installation: nothing of one is read, changed, slowed or left behind by another."""

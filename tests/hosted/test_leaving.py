@@ -1,0 +1,171 @@
+"""A tenant is exported and deleted alone: every other one, and the installation itself, is left byte for byte."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from companion.adapters.database.opening import sqlite_path
+from companion.adapters.database.tenants import TenantError
+from companion.cli.data import tenants as commands
+from companion.cli.settings import Settings
+from companion.model.tenants import Limits
+from tests.companion.conftest import EVENING
+from tests.hosted.conftest import OWN, TENANTS, A, B, Companion, Populated, eventually, populate
+from tests.hosted.test_apart import rows
+
+
+@pytest.fixture
+def everybody(companion: Companion) -> dict[str, Populated]:
+    return {tenant: populate(companion, tenant, number) for number, tenant in enumerate(TENANTS)}
+
+
+@pytest.fixture
+def settings(url: str, tmp_path: Path) -> Settings:
+    return Settings(store=url, state=str(tmp_path), hosted="on")
+
+
+def do(
+    settings: Settings, what: str, name: str = "", typed: str = "", file: Path | None = None, **limits: int
+) -> str:
+    out = io.StringIO()
+    world = commands.World(lambda: EVENING, secrets.token_bytes, lambda: typed, out)
+    assert commands.tenant(settings, commands.Wanted(what, name, file, limits), world) == 0
+    return out.getvalue()
+
+
+def files(settings: Settings, but: str = "") -> dict[str, str]:
+    """Return a digest of every database's file, but those of one tenant; none on PostgreSQL."""
+    path = sqlite_path(settings.store_url)
+    if path is None:
+        return {}
+    found = [path, *(path.parent / "tenants").glob("*.sqlite")]
+    kept = [each for each in found if not each.name.startswith(f"{but}.") and each.name != "tenants.sqlite"]
+    return {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in kept}
+
+
+def test_an_export_holds_one_tenant_whole_and_becomes_another_installation_s(
+    companion: Companion, everybody: dict[str, Populated], settings: Settings, tmp_path: Path
+) -> None:
+    before = {tenant: rows(companion, tenant) for tenant in TENANTS}
+    with unchanged(companion, settings):
+        assert "1 temples, 1 tokens" in do(settings, "export", A, file=tmp_path / "a.sqlite")
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as exported:
+        text = "\n".join(exported.iterdump())
+    assert everybody[A].marks[0] in text
+    assert not [mark for each in (OWN, B) for mark in everybody[each].marks if mark in text]
+    do(settings, "add", "club-c", file=tmp_path / "a.sqlite")
+    assert rows(companion, "club-c") == before[A]
+    eventually(lambda: companion.ask("GET", f"/h/club-c/t/{everybody[A].table.id}").status_code == 200)
+    with pytest.raises(Exception, match="there already"):
+        do(settings, "export", B, file=tmp_path / "a.sqlite")
+
+
+@contextmanager
+def unchanged(companion: Companion, settings: Settings) -> Iterator[None]:
+    before, of_files = {tenant: rows(companion, tenant) for tenant in TENANTS}, files(settings)
+    yield
+    assert {tenant: rows(companion, tenant) for tenant in TENANTS} == before
+    assert files(settings) == of_files
+
+
+def test_a_deleted_tenant_is_gone_and_every_other_is_byte_identical(
+    companion: Companion, everybody: dict[str, Populated], settings: Settings
+) -> None:
+    others = [OWN, B]
+    before, of_files = {each: rows(companion, each) for each in others}, files(settings, but=A)
+    stream = companion.site(A).hub.open(["tables"])
+    assert "Deleted club-a" in do(settings, "delete", A, typed=f"{A}\n")
+    eventually(lambda: companion.ask("GET", f"/h/{A}/").status_code == 404)
+    eventually(lambda: stream.ended)
+    assert {each: rows(companion, each) for each in others} == before
+    assert files(settings, but=A) == of_files
+    for each in others:
+        prefix = f"/h/{each}" if each else ""
+        assert companion.ask("GET", f"{prefix}/t/{everybody[each].table.id}").status_code == 200
+    assert A not in do(settings, "list")
+    nothing_left(settings, everybody[A])
+    with pytest.raises(TenantError, match="was until it was deleted"):
+        do(settings, "add", A)
+
+
+def nothing_left(settings: Settings, gone: Populated) -> None:
+    path = sqlite_path(settings.store_url)
+    if path is None:
+        import sqlalchemy as sa
+
+        engine = sa.create_engine(settings.store_url)
+        with engine.connect() as connection:
+            left = connection.exec_driver_sql(
+                "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'tenant_club_a')"
+            ).all()
+            known = connection.exec_driver_sql("SELECT * FROM tenant").all()
+        engine.dispose()
+        assert not [each for each in left if each[0].endswith(key_of(known))]
+        return
+    eventually(lambda: not list((path.parent / "tenants").glob("club-a.*")))
+    stored = b"".join(each.read_bytes() for each in path.parent.rglob("*.sqlite*"))
+    assert not [mark for mark in gone.marks[1:] if mark.encode() in stored]
+
+
+def key_of(known: object) -> str:
+    found = next(row for row in known if row[0] == A)  # type: ignore[attr-defined]
+    return str(found[1])
+
+
+@pytest.mark.parametrize("typed", ["", "\n", "club-b\n", "yes\n", "CLUB-A\n"])
+def test_nothing_is_deleted_unless_the_name_is_typed(companion: Companion, settings: Settings, typed: str) -> None:
+    with pytest.raises(TenantError, match="Nothing was deleted"):
+        do(settings, "delete", A, typed=typed)
+    assert companion.ask("GET", f"/h/{A}/").status_code == 200
+
+
+def test_a_deletion_that_was_interrupted_is_finished_by_the_next(companion: Companion, settings: Settings) -> None:
+    engine = companion.tenants._opened()
+    assert engine
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE tenant SET state = 'changing' WHERE name = 'club-a'")
+    eventually(lambda: companion.ask("GET", f"/h/{A}/").status_code == 404)
+    assert "Deleted" in do(settings, "delete", A, typed=A)
+
+
+@pytest.mark.parametrize("name", ["", "A", "a/b", "a.b", "../x", "x" * 33, "a b", "-a", 'a"; DROP TABLE tenant'])
+def test_what_is_no_name_is_refused(settings: Settings, name: str) -> None:
+    with pytest.raises(TenantError, match="expected 1 to 32"):
+        do(settings, "add", name)
+
+
+@pytest.mark.parametrize("limits", [{"tables": 0}, {"posts": -1}, {"streams": 1_000_001}])
+def test_a_limit_that_is_none_is_refused(companion: Companion, settings: Settings, limits: dict[str, int]) -> None:
+    with pytest.raises(TenantError, match="expected a whole number from 1"):
+        do(settings, "limits", A, **limits)
+    assert companion.tenants.get(A).limits == Limits()
+
+
+def test_the_commands_say_what_they_did(companion: Companion, settings: Settings) -> None:
+    added = do(settings, "add", "club-d", tables=3)
+    code = do(settings, "code", "club-d").strip()
+    assert code in added
+    assert "/h/club-d/" in added
+    assert "tables 3" in do(settings, "list")
+    assert "posts 7" in do(settings, "limits", "club-d", posts=7)
+    assert companion.tenants.get("club-d").limits == replace(Limits(), tables=3, posts=7)
+    with pytest.raises(TenantError, match="expected one of club-a"):
+        do(settings, "code", "club-x")
+
+
+def test_an_installation_that_hosts_nobody_has_no_trace_of_tenants(url: str, tmp_path: Path) -> None:
+    made = Companion(url)
+    made.stop()
+    assert do(Settings(store=url, state=str(tmp_path)), "list") == "There are no tenants.\n"
+    path = sqlite_path(url)
+    if path:
+        assert [each.name for each in path.parent.iterdir() if "tenant" in each.name] == []

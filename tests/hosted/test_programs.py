@@ -1,0 +1,113 @@
+"""Two tenants as programs of their own: mosquitto, one companion, and two temples of one name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.brokers import HOST, Broker, free_port, mosquitto, nats
+from tests.controller.program import ROOT, Temple, environment, eventually
+from tests.path.conftest import Program
+
+TENANTS = ("club-a", "club-b")
+
+
+class Site:
+    """A companion that hosts two tenants, with a temple of each."""
+
+    def __init__(self, folder: Path, broker: Broker) -> None:
+        self.folder, self.port = folder, free_port()
+        file = folder / "companion.toml"
+        file.write_text(
+            f'hosted = "on"\nstate = "{folder / "state"}"\n[broker]\nhost = "{HOST}"\nport = {broker.port}\n'
+        )
+        self.file = file
+        for tenant in TENANTS:
+            assert self.tenant("add", tenant).returncode == 0
+        self.companion = Program(
+            ["companion", "run", "--config", str(file), "--host", HOST, "--port", str(self.port)],
+            "ready ",
+            folder / "companion.log",
+        )
+        self.temples = {
+            tenant: Temple(folder / f"temple-{tenant}", broker.port, TEMPLO_BROKER_TENANT=tenant)
+            for tenant in TENANTS
+        }
+
+    def tenant(self, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "companion", "tenant", *words, "--config", str(self.file)]
+        return subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment(),
+            input=typed,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def get(self, path: str) -> tuple[int, str]:
+        try:
+            with urllib.request.urlopen(f"http://{HOST}:{self.port}{path}", timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, ""
+
+    def received(self, tenant: str) -> int:
+        metrics = self.get(f"/h/{tenant}/metrics")[1] if tenant else self.get("/metrics")[1]
+        return int(sum(map(float, re.findall(r"templo_tokens_received_total\{.*\} ([\d.]+)", metrics))))
+
+
+@pytest.fixture(params=[mosquitto, nats])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    with ExitStack() as stack:
+        broker = stack.enter_context(request.param(tmp_path))
+        made = Site(tmp_path, broker)
+        made.companion.start()
+        stack.callback(made.companion.kill)
+        for temple in made.temples.values():
+            stack.callback(temple.kill)
+            temple.start()
+        yield made
+
+
+def test_every_token_counts_once_for_its_own_tenant_whatever_dies(place: Site) -> None:
+    dropped = {"club-a": 3, "club-b": 5}
+    for tenant, count in dropped.items():
+        place.temples[tenant].drop(count=count)
+    for tenant, count in dropped.items():
+        eventually(lambda tenant=tenant, count=count: place.received(tenant) == count)
+        eventually(lambda tenant=tenant: place.temples[tenant].report()["waiting"] == 0)
+    place.companion.kill()
+    for tenant in TENANTS:
+        place.temples[tenant].drop("huitzilopochtli", 2)
+    place.companion.start()
+    for tenant, count in dropped.items():
+        eventually(lambda tenant=tenant, count=count: place.received(tenant) == count + 2)
+        eventually(lambda tenant=tenant: place.temples[tenant].report()["waiting"] == 0)
+    assert place.received("") == 0
+    assert place.get("/temples/templo")[0] == 404, "the installation's own tables know neither temple"
+
+
+def test_a_tenant_is_added_and_deleted_while_everything_runs(place: Site) -> None:
+    place.temples["club-b"].drop()
+    eventually(lambda: place.received("club-b") == 1)
+    assert place.tenant("delete", "club-a", typed="club-a\n").returncode == 0
+    eventually(lambda: place.get("/h/club-a/")[0] == 404)
+    assert place.tenant("add", "club-c").returncode == 0
+    eventually(lambda: place.get("/h/club-c/")[0] == 200)
+    assert place.temples["club-a"].drop() == 1
+    place.temples["club-b"].drop()
+    eventually(lambda: place.received("club-b") == 2)
+    assert place.get("/h/club-a/")[0] == 404, "a token of a tenant that is gone brings nothing back"
+    assert not list((place.folder / "state" / "tenants").glob("club-a*"))
+    assert place.temples["club-a"].report()["waiting"] == 1
