@@ -218,10 +218,10 @@ def _replace(
             _set_settings(installation, before, {name: archive.described(path) for name, path in before.items()})
         raise BackupError("\n".join([str(error), *(said or ["Nothing was changed."])])) from error
     if before:
-        kept = installation.folder / f"settings-replaced-{now:%Y%m%dT%H%M%S}.tar.gz"
+        replaced = installation.folder / f"settings-replaced-{now:%Y%m%dT%H%M%S}.tar.gz"
         with _reported("the settings that were here"):
-            archive.pack(kept, before, now, replace=True)
-        said.append(f"The settings that were here are kept as {kept}")
+            archive.pack(replaced, before, now, replace=True)
+        said.append(f"The settings that were here are kept as {replaced}")
     if settings:
         installation.renew_access()
     return said

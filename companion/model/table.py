@@ -393,11 +393,11 @@ class Table:
             case Undo():
                 if refusal := self.undo_refused(entry.by):
                     return refusal
-                kept = {seat: each for seat, each in self.acted_for.items() if seat != self.steps[-1].whose}
+                others = {seat: each for seat, each in self.acted_for.items() if seat != self.steps[-1].whose}
                 line = Line("undone", {"by": entry.by})
                 over = self.game.on_turn(self.steps[-2].state) is None
                 ended_at = self.ended_at if over else None
-                return self._logged(entry, [line], steps=self.steps[:-1], acted_for=kept, ended_at=ended_at)
+                return self._logged(entry, [line], steps=self.steps[:-1], acted_for=others, ended_at=ended_at)
             case Away(seat, mode):
                 line = Line(f"away_{mode}" if mode else "back", {"seat": seat, "by": entry.by})
                 return self._logged(entry, [line], chairs=self._with_chair(seat, away=mode))

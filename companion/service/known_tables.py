@@ -144,12 +144,12 @@ class KnownTables:
 
     def _read_outlines(self, served: Collection[str | None]) -> None:
         """Load the stored outlines of finished tables, except those that a temple serves."""
-        for kept in self._store.outlines():
-            game = self.games.get(kept.charter.game)
-            if game and kept.charter.id not in served:
-                outline = outlined(kept.charter, game, kept.version, kept.summary)
+        for stored in self._store.outlines():
+            game = self.games.get(stored.charter.game)
+            if game and stored.charter.id not in served:
+                outline = outlined(stored.charter, game, stored.version, stored.summary)
                 if outline:
-                    self._tables[outline.id] = outline.with_keys(kept.keys)
+                    self._tables[outline.id] = outline.with_keys(stored.keys)
 
     def _read_logs(self) -> None:
         """Load every other table with its log, and store outlines of the finished ones."""

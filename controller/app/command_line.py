@@ -419,7 +419,7 @@ def _restore(settings: Settings, given: argparse.Namespace) -> int:
     prepare(settings.state)
     try:
         with held(settings.state):
-            number, waiting, kept = restore(settings.state, given.file, datetime.now(UTC))
+            number, waiting, aside = restore(settings.state, given.file, datetime.now(UTC))
     except InUseError as error:
         return _complain(f"{error}: stop it, restore, and start it again", EXIT_REFUSED)
     except BackupError as error:
@@ -428,8 +428,8 @@ def _restore(settings: Settings, given: argparse.Namespace) -> int:
         f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion "
         "did not have then will be sent again, and it knows those that it has."
     )
-    if kept is not None:
-        print(f"The ledger that was there is kept as {kept}")
+    if aside is not None:
+        print(f"The ledger that was there is kept as {aside}")
     return 0
 
 

@@ -295,13 +295,13 @@ class SqlStore:
         query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
         counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)
         with self._reading() as connection:
-            kept = [read_token(row) for row in connection.execute(query)]
-            kept += [_decision(row).kept for row in connection.execute(counted)]
+            tokens = [read_token(row) for row in connection.execute(query)]
+            tokens += [_decision(row).kept for row in connection.execute(counted)]
         begun: dict[str, datetime] = {}
-        for each in kept:
+        for each in tokens:
             begun.setdefault(each.token.source, each.received_at)
         # Stable: within one ledger the numbers alone order, for any clock may have been set meanwhile.
-        return tuple(sorted(kept, key=lambda each: (begun[each.token.source], each.token.source)))
+        return tuple(sorted(tokens, key=lambda each: (begun[each.token.source], each.token.source)))
 
 
 def _decisions(*only: sa.ColumnElement[bool]) -> sa.Select[Any]:
@@ -311,9 +311,9 @@ def _decisions(*only: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 
 def _decision(row: sa.Row[Any]) -> Decision:
-    kept = replace(read_token(row), table_id=row.decided_table_id)
+    stored = replace(read_token(row), table_id=row.decided_table_id)
     return Decision(
-        kept,
+        stored,
         row.decided_verdict,
         row.decided_at,
         row.decided_by,

@@ -126,7 +126,7 @@ def _table(services: Services, table: Table) -> dict[str, Json]:
         "result": {"kind": result.kind, "winners": list(result.winners), "points": dict(result.points)}
         if result
         else None,
-        "tokens": [_token(kept.token) for kept in services.tables.tokens(table.id)],
+        "tokens": [_token(stored.token) for stored in services.tables.tokens(table.id)],
     }
 
 

@@ -130,9 +130,9 @@ class Child:
         """
         for file in (self.program.said, self.program.log):
             if file.stat().st_size > MOST_LOGGED:
-                with file.open("rb") as written, _private(_earlier(file)) as kept:
+                with file.open("rb") as written, _private(_earlier(file)) as earlier:
                     written.seek(-MOST_LOGGED, os.SEEK_END)
-                    shutil.copyfileobj(written, kept)
+                    shutil.copyfileobj(written, earlier)
                 os.truncate(file, 0)
                 if file == self.program.said:
                     self._heard = 0

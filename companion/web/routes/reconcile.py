@@ -139,15 +139,15 @@ def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
 
 
 def _unclaimed(words: Words, unclaimed: Unclaimed) -> dict[str, Any]:
-    waiting, kept = unclaimed.waiting, unclaimed.kept
+    waiting, stored = unclaimed.waiting, unclaimed.kept
     doubt = f"doubt.{waiting.doubt}"
     return {
         "id": waiting.id,
         "god": waiting.god,
         "why": words(doubt if words.has(doubt) else "doubt.other"),
-        "at": kept.token.at if kept else None,
-        "width_ms": round(kept.token.width_ms, 1) if kept else None,
-        "flags": sorted(kept.token.flags) if kept else [],
+        "at": stored.token.at if stored else None,
+        "width_ms": round(stored.token.width_ms, 1) if stored else None,
+        "flags": sorted(stored.token.flags) if stored else [],
         "suggested": waiting.suggested or "",
         "claims": list(waiting.claims),
     }

@@ -99,7 +99,7 @@ def temple_view_model(services: Services, name: str) -> ViewModel:
         "ask": _ask(temple, serves),
         "widths": {"slots": [_widths(temple, contract.God(god)) for god in LEFT_TO_RIGHT]},
         "ledger": _ledger(services, temple, serves, unclaimed),
-        "recent": {"tokens": [_token(kept) for kept in temple.recent[:LISTED]]},
+        "recent": {"tokens": [_token(stored) for stored in temple.recent[:LISTED]]},
         "serving": _serving(services, temple, serves),
         "source": _source(temple),
     }
@@ -204,7 +204,7 @@ def _beams(temple: Temple) -> Mapping[str, Json]:
     for god in map(contract.God, LEFT_TO_RIGHT):
         beam = str(status.beams[god]) if status and temple.reachable else str(contract.Beam.UNKNOWN)
         codes = [each.code for each in said.beams[god]] if said else []
-        last = next((kept for kept in temple.recent if kept.token.god is god), None)
+        last = next((stored for stored in temple.recent if stored.token.god is god), None)
         slots.append(
             {
                 "god": str(god),
@@ -260,7 +260,9 @@ def _request(temple: Temple, request: TempleRequest) -> dict[str, Json]:
         shown["answer"]["middle"] = round(median(request.answer.widths_ms), 1)
     if command.name is contract.CommandName.DROP and request.answer is not None:
         seq = shown["answer"]["seq"]
-        shown["arrived"] = any(kept.token.seq == seq and kept.token.source == temple.source for kept in temple.recent)
+        shown["arrived"] = any(
+            stored.token.seq == seq and stored.token.source == temple.source for stored in temple.recent
+        )
     return shown
 
 
@@ -284,7 +286,9 @@ def _reports(answer: Selftest) -> list[dict[str, Json]]:
 
 
 def _widths(temple: Temple, god: contract.God) -> dict[str, Json]:
-    tokens = [kept.token for kept in reversed(temple.recent) if kept.token.god is god and _real(kept)][-DRAWN:]
+    tokens = [stored.token for stored in reversed(temple.recent) if stored.token.god is god and _real(stored)][
+        -DRAWN:
+    ]
     limits = temple.findings.limits if temple.findings else {}
     low, high = limits.get("narrow_ms"), limits.get("band_ms")
     clean = [token.width_ms for token in tokens if contract.Flag.JAM not in token.flags]
@@ -303,9 +307,9 @@ def _widths(temple: Temple, god: contract.God) -> dict[str, Json]:
     }
 
 
-def _real(kept: StoredToken) -> bool:
+def _real(stored: StoredToken) -> bool:
     """Say whether a beam gave this token: a test that no beam saw has no width of its own."""
-    return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= kept.token.flags
+    return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= stored.token.flags
 
 
 def _ledger(services: Services, temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
@@ -339,15 +343,15 @@ def _old(services: Services, temple: Temple) -> dict[str, Json] | None:
     }
 
 
-def _token(kept: StoredToken) -> dict[str, Json]:
-    token = kept.token
+def _token(stored: StoredToken) -> dict[str, Json]:
+    token = stored.token
     return {
         "god": str(token.god),
         "at": contract.format_utc(token.at),
         "width_ms": round(token.width_ms, 1),
         "flags": sorted(token.flags),
         "replayed": token.replayed,
-        "table": kept.table_id or "",
+        "table": stored.table_id or "",
     }
 
 

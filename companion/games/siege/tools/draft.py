@@ -108,7 +108,7 @@ def resized(draft: Draft, width: int, height: int) -> Draft:
         min(h // width, draft.height - 1) * draft.width + min(h % width, draft.width - 1) for h in range(len(cells))
     ]
 
-    def kept(edges: tuple[int, ...]) -> tuple[int, ...]:
+    def inside(edges: tuple[int, ...]) -> tuple[int, ...]:
         found = []
         for edge in edges:
             row, column = divmod(edge // 6, draft.width)
@@ -123,8 +123,8 @@ def resized(draft: Draft, width: int, height: int) -> Draft:
         height=height,
         ground=tuple(draft.ground[h] for h in from_),
         zones=tuple(draft.zones[h] for h in from_),
-        walls=kept(draft.walls),
-        gates=kept(draft.gates),
+        walls=inside(draft.walls),
+        gates=inside(draft.gates),
         names=tuple(pair for pair in draft.names if pair[0] not in off),
         marked=min(draft.marked, len(cells) - 1),
     )
