@@ -33,7 +33,7 @@ MINUTES = 20
 HARDEST_S = 2 * 60 * MINUTES
 """Seconds of processor time after which the system ends a playtest."""
 
-KEPT = 10
+MOST = 10
 """How many reports are kept."""
 
 NEEDED = ("matplotlib", "scipy")
@@ -42,7 +42,7 @@ NEEDED = ("matplotlib", "scipy")
 ROOT = Path(__file__).resolve().parents[2]
 """The folder in which this program and the lab are installed."""
 
-Stage: TypeAlias = Literal["running", "done", "failed"]
+Phase: TypeAlias = Literal["running", "done", "failed"]
 
 _ID = re.compile(r"[0-9a-f]{12}")
 
@@ -134,7 +134,7 @@ class Playtests:
         except StopIteration:
             raise ServiceError("unknown_playtest") from None
 
-    def stage(self, playtest: Playtest) -> Stage:
+    def stage(self, playtest: Playtest) -> Phase:
         """Return the stage of one; if it is not running and has no report, it has failed."""
         with self._lock:
             running = self._now()
@@ -216,5 +216,5 @@ class Playtests:
         return process
 
     def _drop_oldest(self) -> None:
-        for each in self.every()[KEPT:]:
+        for each in self.every()[MOST:]:
             shutil.rmtree(self.folder / each.id, ignore_errors=True)

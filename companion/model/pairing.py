@@ -21,7 +21,7 @@ GROUP = 4
 
 VALID = timedelta(minutes=10)
 
-KEPT = timedelta(days=1)
+REMEMBERED = timedelta(days=1)
 """How long a code is remembered, so that who types it later learns that it was used or has expired."""
 
 
@@ -71,7 +71,7 @@ def with_code(
     remembered = [
         each if each.is_used or each.temple != temple else msgspec.structs.replace(each, until=min(each.until, now))
         for each in codes
-        if now - each.until < KEPT
+        if now - each.until < REMEMBERED
     ]
     return (*remembered, PairingCode(digest(code), temple, table_id, now + VALID))
 

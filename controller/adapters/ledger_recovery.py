@@ -261,12 +261,12 @@ def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[UnnumberedT
     fell_for = God(str(god)) if god in _GODS else _by_totals(row, before)
     if fell_for is None:
         return None, False
-    words = set(str(flags).split(",")) - {""}
-    known = frozenset(flag for flag in Flag if flag in words)
+    kinds = set(str(flags).split(",")) - {""}
+    known = frozenset(flag for flag in Flag if flag in kinds)
     name = token if isinstance(token, str) and _ID.fullmatch(token) else sha256(repr(row).encode()).hexdigest()[:32]
     width = width_ns if _within(width_ns, 0, MOST_WIDTH_NS) else 0
     timed = _within(at_ms, EARLIEST_MS, LATEST_MS)
-    sound = timed and (god, token, width_ns) == (fell_for, name, width) and known == words
+    sound = timed and (god, token, width_ns) == (fell_for, name, width) and known == kinds
     when = _EPOCH + timedelta(milliseconds=at_ms) if timed else at
     return UnnumberedToken(name, fell_for, when, width, known if sound else known | {Flag.JAM}), not sound
 

@@ -66,7 +66,7 @@ class _Output(Generic[_T]):
         self._device = device
         self._compute = compute
         self._show = show
-        self._shown: _T | None = None
+        self._current: _T | None = None
 
     def open(self) -> None:
         """Claim what the device needs."""
@@ -78,9 +78,9 @@ class _Output(Generic[_T]):
         if self.failed:
             return
         with self._guard():
-            if (now := self._compute(now_ns)) != self._shown:
+            if (now := self._compute(now_ns)) != self._current:
                 self._show(now)
-                self._shown = now
+                self._current = now
 
     def close(self) -> None:
         """Switch the device off, however it is."""

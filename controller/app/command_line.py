@@ -456,9 +456,9 @@ def _described(report: Mapping[str, object], state: Path) -> str:
         facts = [_tokens(each("totals").get(god, "unknown"))]
         if beam := each("beams").get(god):
             facts.append(f"beam {_WORDS.get(str(beam), beam)}")
-        for key, words in (("glitches", "glitches"), ("missed_edges", "missed edges")):
+        for key, label in (("glitches", "glitches"), ("missed_edges", "missed edges")):
             if number := each(key).get(god):
-                facts.append(f"{number} {words}")
+                facts.append(f"{number} {label}")
         lines.append(f"  {god.capitalize():<16} {', '.join(facts)}")
     lines.append(
         f"  Ledger           {_tokens(report['last_seq'])}, {report['waiting']} not yet delivered to a companion"
@@ -482,8 +482,8 @@ def _tokens(number: object) -> str:
 
 
 def _no_daemon(settings: Settings) -> int:
-    words = f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state"
-    return _complain(words, EXIT_REFUSED)
+    message = f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state"
+    return _complain(message, EXIT_REFUSED)
 
 
 def _complain(message: str, code: int) -> int:

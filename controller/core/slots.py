@@ -171,5 +171,5 @@ class Slots:
 
     def seen(self) -> object:
         """Return everything that `findings` depends on, except the time."""
-        edges = tuple((each.edges, each.unheard) for each in self._observed.values())
+        edges = tuple((each.edges, each.unexplained) for each in self._observed.values())
         return (edges, tuple(self.beams().values()), self.limits, tuple(self._answers.items()))

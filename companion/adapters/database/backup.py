@@ -51,7 +51,7 @@ class Restored:
     """The result of a restore: its contents, and where the replaced database is now, if there was one."""
 
     backup: Backup
-    kept: Path | None
+    replaced: Path | None
 
 
 def back_up(url: str, file: Path, now: datetime) -> Backup:

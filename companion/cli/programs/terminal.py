@@ -58,7 +58,7 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def kept(file: TextIO) -> Iterator[None]:
+def restored_terminal(file: TextIO) -> Iterator[None]:
     """Restore the terminal's settings afterwards, whatever a program that shared it has changed."""
     try:
         handle = file.fileno()

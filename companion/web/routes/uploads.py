@@ -29,7 +29,7 @@ EARLIER = 6
 MAX_UPLOAD = 524_288
 """The most bytes of a form with a text; any valid text fits."""
 
-SHOWN = 20
+MOST_FAULTS = 20
 """The most faults of a text on a page."""
 
 

@@ -61,7 +61,7 @@ LARGEST = 1_048_576
 STALLED_MS = 45_000
 """After this time without a response from its phone a connection is closed, and its stream with it."""
 
-LAST_WORDS = 2.0
+FINISH_S = 2.0
 """Seconds for running requests at the end."""
 
 PROBE_S = 2.0
@@ -180,14 +180,14 @@ class Server:
 
     def _finish(self) -> None:
         self._server.accepting = False
-        deadline = time.monotonic() + LAST_WORDS
+        deadline = time.monotonic() + FINISH_S
         while time.monotonic() < deadline and any(
             channel.requests or channel.total_outbufs_len for channel in self._server.active_channels.values()
         ):
             wasyncore.loop(timeout=0.02, use_poll=True, map=self._map, count=1)
         for channel in list(self._server.active_channels.values()):
             channel.handle_close()
-        self._server.task_dispatcher.shutdown(timeout=LAST_WORDS)
+        self._server.task_dispatcher.shutdown(timeout=FINISH_S)
         wasyncore.close_all(self._map)
 
 
