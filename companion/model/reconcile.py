@@ -39,7 +39,7 @@ class Unclaimed:
     """An unclaimed token, with what the temple reported of it."""
 
     waiting: UnclaimedToken
-    kept: StoredToken | None
+    stored: StoredToken | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,7 +296,7 @@ class SqlStore:
         counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)
         with self._reading() as connection:
             tokens = [read_token(row) for row in connection.execute(query)]
-            tokens += [_decision(row).kept for row in connection.execute(counted)]
+            tokens += [_decision(row).stored for row in connection.execute(counted)]
         begun: dict[str, datetime] = {}
         for each in tokens:
             begun.setdefault(each.token.source, each.received_at)

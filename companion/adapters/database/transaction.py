@@ -141,7 +141,7 @@ class SqlTransaction:
         """Store decisions about tokens held apart; each token can be decided once."""
         names = ("verdict", "at", "by", "name", "table_id", "seat")
         rows = [
-            {"token": each.kept.token.token, **{name: getattr(each, name) for name in names}} for each in decisions
+            {"token": each.stored.token.token, **{name: getattr(each, name) for name in names}} for each in decisions
         ]
         if rows:
             self._connection.execute(sa.insert(DECISIONS), rows)

@@ -89,7 +89,7 @@ def _pieces(services: Services, now: datetime) -> Iterator[str]:
             "tokens": {str(god): count for god, count in temple.totals.items()},
             "held_apart": [
                 {
-                    **_token(each.kept.token),
+                    **_token(each.stored.token),
                     "verdict": each.verdict,
                     "decided_at": contract.format_utc(each.at),
                     "by": each.by,

@@ -198,8 +198,8 @@ def _treasure_to_keep(view: View, moves: Sequence[Move], explorer: Explorer) -> 
     temple = deduce(known(view)).temples[here - 1]
     mine = {trip["temple"] for trip in view["notebook"]["trips"] if trip["kept"]}
     clue = 0.0 if here in mine else explorer.clue * float(temple.names[CLUE]) * GOLD / 3
-    keeps = [move for move in moves if move.name == "keep"]
-    best = max(keeps, key=lambda move: (float(temple.worth) * int(move.args[0]), int(move.args[0])))
+    treasures = [move for move in moves if move.name == "keep"]
+    best = max(treasures, key=lambda move: (float(temple.worth) * int(move.args[0]), int(move.args[0])))
     leave = next((move for move in moves if move.name == "leave"), None)
     if leave and float(temple.worth) * int(best.args[0]) + clue < 0:
         return leave

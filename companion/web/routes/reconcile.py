@@ -139,7 +139,7 @@ def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
 
 
 def _unclaimed(words: Words, unclaimed: Unclaimed) -> dict[str, Any]:
-    waiting, stored = unclaimed.waiting, unclaimed.kept
+    waiting, stored = unclaimed.waiting, unclaimed.stored
     doubt = f"doubt.{waiting.doubt}"
     return {
         "id": waiting.id,
