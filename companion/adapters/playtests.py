@@ -205,13 +205,13 @@ class Playtests:
             "OPENBLAS_NUM_THREADS": "1",
         }
         with (folder / "log").open("wb") as log:
-            # Its standard input is closed when this process is gone, however that ended, and that ends it as well.
+            # When this process ends, however it ends, the child's standard input is closed, and the child ends too.
             process = subprocess.Popen(  # noqa: S603  # our own program; what people chose was judged by its options
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=folder, env=environment
             )
         with suppress(OSError):  # it may be over already
             resource.prlimit(process.pid, resource.RLIMIT_CPU, (HARDEST_S, HARDEST_S))
-            # A machine that runs out of memory ends this first, and no table.
+            # If the machine runs out of memory, the kernel ends this process first, and no table.
             Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000", encoding="ascii")
         return process
 

@@ -72,7 +72,7 @@ class Announcer:
                 return
         try:
             state = self._current.state()
-        except AvahiError as error:  # a daemon that was started anew has forgotten it
+        except AvahiError as error:  # a restarted daemon has forgotten it
             self._give_up(f"{ALIAS} is not announced: {error}", now)
             return
         if state is GroupState.ESTABLISHED:

@@ -141,7 +141,7 @@ class Helper:
         """
         with self._changing(WATCHES, WATCH_PATIENCE_S):
             last = self._last()
-            if last.joining:  # of a join that was killed: a running one has the lock
+            if last.joining:  # left by a join that was killed: a running one holds the lock
                 self._note(Last(failed=last.joining))
             return self._looked_after()
 

@@ -197,7 +197,7 @@ class Launch:
         self._logs.mkdir(mode=0o700, exist_ok=True)
         self._start_broker()
         table = self._start_companion()
-        if self._terminal.keys:  # what it says of its keys comes last on the screen, where it is looked for
+        if self._terminal.keys:  # its list of keys comes last, at the bottom of the screen, where people look
             self._greet(table)
             self._start_controller()
         else:

@@ -123,7 +123,7 @@ class Missing:
             return self
         if self.unanswered_s is not None and now_s >= self.unanswered_s + ANSWER_S:
             return replace(self, trouble=Trouble(SILENT))
-        has_more = self.last_seq is None or self.last_seq > self.mark  # its own word; anybody may publish a count
+        has_more = self.last_seq is None or self.last_seq > self.mark  # its own reply; anybody may publish a count
         if has_more and self.answered_s is not None and now_s >= self.answered_s + ARRIVAL_S:
             return replace(self, trouble=Trouble(EMPTY))
         return self

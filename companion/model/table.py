@@ -444,7 +444,7 @@ class Table:
         acted_for = {seat: each for seat, each in self.acted_for.items() if seat != whose}
         if hand != whose:
             acted_for[whose] = ActedFor(hand, entry.n, tuple(lines))
-        # Another's move ends what could be taken back, and what cannot be is not remembered state by state.
+        # Another player's move ends what can be undone; states that cannot be restored are not stored.
         steps = self.steps if last.by == entry.by and self.undo_refused(entry.by) is None else self.steps[-1:]
         ended_at = (self.ended_at or entry.at) if self.is_closed or self.game.on_turn(after) is None else None
         return self._logged(entry, lines, steps=(*steps, step), acted_for=acted_for, ended_at=ended_at)
@@ -580,7 +580,8 @@ class Table:
             if mode := modes.get(seat):
                 moves = self.game.moves(self.state, seat)
                 if seat != on_turn and on_turn in acting:
-                    # What the seat on turn may do as well, nobody waits for from another: ending its turn above all.
+                    # Nobody waits for another seat to do what the seat on turn may do as well, above all ending its
+                    # turn.
                     others = {*self.game.moves(self.state, on_turn)}
                     moves = [move for move in moves if move not in others]
                 if moves:

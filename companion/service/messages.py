@@ -72,7 +72,7 @@ class MessageService:
 
     def read(self) -> None:
         """Read what is stored; raises `ServiceError` ``store_failing``."""
-        with self._changing:  # of two readings, the later one stands
+        with self._changing:  # of two reads, the later one wins
             stored = self._workspace.store.note(NOTE)
             found = json.loads(stored) if stored else None
             self._message = _Message(found["text"], datetime.fromisoformat(found["until"])) if found else None

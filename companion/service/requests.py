@@ -127,7 +127,7 @@ class TempleRequests:
                 temple = self._with_missing(temple, missing.replied(reply, now_s))
             if temple.request is not None and reply.id == temple.request.command.id == self._sent.get(name):
                 self._put(change, temple, temple.request.replied(reply, change.now), visible=False)
-            else:  # who has sent it stores what is replied
+            else:  # the companion that sent it stores the reply
                 request = temple.request and temple.request.replied(reply, change.now)
                 change.put(replace(temple, request=request), visible=False)
 
@@ -142,7 +142,7 @@ class TempleRequests:
         for temple in self._workspace.temples.all():
             with self._workspace.change(
                 temples=[temple.name]
-            ) as change:  # nothing of it is durable: never a conflict
+            ) as change:  # nothing of it is stored, so there is never a conflict
                 temple = change.temple(temple.name)
                 change.put(self._checked(temple, now_s), visible=False)
 

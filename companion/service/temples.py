@@ -40,7 +40,7 @@ class TempleService:
         self.serving = serving
         self.decisions = decisions
         self._reachable = True
-        # A temple that is entered while the broker comes and goes must not be left with what was true before.
+        # A temple that is added while the connection to the broker changes must not keep the earlier state.
         self._reachable_lock = threading.Lock()
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
 

@@ -78,7 +78,7 @@ class Site:
         own = {name: folder / "static" for name, folder in self.folders.items()}
         self.files = assets.Files({"": HERE / "static", **own})
         self.style = styles.of_site(HERE / "static" / "styles")
-        # What one page has of its own reaches no other, so that none of its names meets a game's.
+        # One page's own names reach no other page, so that they cannot collide with a game's.
         self.page_styles = styles.of_pages(HERE / "static" / "pages")
         self.game_styles = {name: styles.of_game(folder / "static") for name, folder in self.folders.items()}
 

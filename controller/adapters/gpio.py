@@ -62,7 +62,7 @@ class HeaderBeams(BeamSource):
         try:
             return self._claim(put)
         except Exception as error:
-            with suppress(Exception):  # what was half claimed may fail to close; the claim's own error is reported
+            with suppress(Exception):  # a half claimed device may fail to close; the claim's own error is reported
                 self.close()
             # gpiozero reserves a pin for as long as its half made device exists, and this traceback holds that.
             traceback.clear_frames(error.__traceback__)
@@ -173,7 +173,7 @@ class HeaderBeams(BeamSource):
                 try:
                     self._lgpio.gpio_claim_input(self._factory._handle, line)
                 except self._lgpio.error:
-                    continue  # somebody else's line: the next one does as well
+                    continue  # somebody else's line: another one will do
                 return
 
     def _blink(self) -> dict[God, Answer]:

@@ -87,7 +87,7 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
             Score,
             "totals",
             god,
-            state_class="measurement",  # a correction may lower it, and no home should take that for a new game
+            state_class="measurement",  # a correction may lower it, which must not look like a new game
             unit_of_measurement="tokens",
             icon="mdi:stairs-up",
         )

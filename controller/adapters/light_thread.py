@@ -84,14 +84,14 @@ class _Output(Generic[_T]):
 
     def close(self) -> None:
         """Switch the device off, however it is."""
-        with suppress(Exception):  # what failed once may fail to close, too, and is in the log
+        with suppress(Exception):  # a device that failed may fail to close, too; its failure is in the log
             self._device.close()
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # no lamp may end the temple
+        except Exception as error:  # a failing lamp must not end the temple
             self.failed = True
             log.error("the %s stay off until the next start: %s", self._name, str(error) or type(error).__name__)
             self.close()

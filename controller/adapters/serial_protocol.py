@@ -156,7 +156,7 @@ class Session:
         """Do what follows from time alone."""
         if self._early_ns is not None and now_ns - self._early_ns > 3 * SECOND:
             self._early_ns = None
-            self._board = None  # it does not send what we wait for: request what it has
+            self._board = None  # it does not send the expected tokens: request what it has
         if self._board is None and now_ns >= self._request_ns:
             self._request_ns = now_ns + REQUEST_EVERY_NS
             self.out.append(written("?"))
@@ -196,7 +196,7 @@ class Session:
             return [health]
         if kind == "T":
             return list(self._counted(_token(words), now_ns))
-        if kind == "E" and len(words) == 1:  # a line of ours did not arrive whole
+        if kind == "E" and len(words) == 1:  # a line that we sent arrived damaged
             self._bad.append(now_ns)
             return []
         raise ValueError(kind)

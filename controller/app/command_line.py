@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = argparse.Namespace()
     try:
         given = parser.parse_args(arguments)
-        if given.command is _pair:  # it writes settings, whatever is wrong with those that are there
+        if given.command is _pair:  # it writes settings, so it must run although the present ones are wrong
             code = _pair(given)
             return code
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
     except BrokenPipeError:
-        # The reader of our output has gone; nothing more may be written, not even at the exit.
+        # The reader of our output is gone; nothing more may be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:

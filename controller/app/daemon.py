@@ -458,5 +458,5 @@ def _dropped(result: Result) -> str:
 
 
 def _print(line: str) -> None:
-    with suppress(OSError):  # the reader of our output may have gone
+    with suppress(OSError):  # the reader of our output may be gone
         print(line, flush=True)

@@ -142,7 +142,7 @@ class _Run(BeamSource):
             due += _WATCH_NS
         self._pass_to(end_ns)
         assert self._pipeline is not None
-        if not self.companion.up:  # a broker that stays away is back after the end: nothing may be lost by then
+        if not self.companion.up:  # a broker that stays down comes back after the end: nothing may be lost until then
             self.companion.up = True
             self._work([BrokerConnected()])
         selftests: list[Result] = []

@@ -219,10 +219,10 @@ def _set_aside(path: Path, aside: Path) -> None:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.DatabaseError:
-        pass  # it may be damaged, which is why it is replaced; its log goes with it
+        pass  # it may be damaged, hence the restore; its log goes with it
     try:
         os.link(path, aside)
-    except OSError:  # not every file system has second names
+    except OSError:  # not every file system has hard links
         shutil.copy2(path, aside)
         sync(aside)
     for ending in ("-wal", "-shm"):

@@ -39,7 +39,7 @@ def _copy_earlier_schema(path: Path) -> None:
             try:
                 row = connection.execute("SELECT value FROM about WHERE key = 'schema'").fetchone()
             except sqlite3.Error:
-                return  # it is no store, or is damaged: whoever opens it next says so
+                return  # it is no store, or is damaged: opening it reports that
             if row is None or row[0] not in map(str, range(1, SCHEMA)):
                 return
             target = copy_before(path, int(row[0]) + 1)

@@ -64,7 +64,7 @@ def _ids(of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]) -> sa.Co
     return own.union_all(resent)
 
 
-# Made once: a token alone in its batch waits longer for its queries to be put together than for their answers.
+# Built once: for a single token, building the queries takes longer than running them.
 _IDS_OF = _ids(lambda seq: seq.in_(sa.bindparam("seqs", expanding=True)))
 _IDS_FROM = _ids(lambda seq: seq >= sa.bindparam("mark"))
 _STORED = sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(sa.bindparam("ids", expanding=True)))
@@ -97,7 +97,7 @@ class SqlStore:
         `copy_first` is false.
         """
         self._engine = opened(url, copy_first=copy_first)
-        # SQLite has one writer at a time: here they wait in line, where it would let them sleep and try again.
+        # SQLite allows one writer at a time: writers queue here, while SQLite would let them sleep and retry.
         self._line: AbstractContextManager[object] = nullcontext()
         if self._engine.dialect.name == "sqlite":
             self._line = threading.Lock()
@@ -300,7 +300,7 @@ class SqlStore:
         begun: dict[str, datetime] = {}
         for each in tokens:
             begun.setdefault(each.token.source, each.received_at)
-        # Stable: within one ledger the numbers alone order, for any clock may have been set meanwhile.
+        # A stable sort: within one ledger only the numbers give the order, as clocks may have been set meanwhile.
         return tuple(sorted(tokens, key=lambda each: (begun[each.token.source], each.token.source)))
 
 

@@ -161,7 +161,7 @@ class SqlTransaction:
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are stored without a gap."""
-        # Another companion may have raised it higher: then the row is there, and to enter it again is a conflict.
+        # Another companion may have raised it further: then the row exists, and inserting it again is a conflict.
         raised = sa.update(SOURCES).where(SOURCES.c.source == source, SOURCES.c.mark <= seq)
         if not self._connection.execute(raised, {"mark": seq}).rowcount:
             self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})

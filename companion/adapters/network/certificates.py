@@ -116,7 +116,7 @@ def check_pair(certificate: Path, key: Path) -> None:
 
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, no_password)
-    except OSError as error:  # which ssl.SSLError is, too
+    except OSError as error:  # ssl.SSLError is an OSError too
         raise CertificateError(
             f"{certificate} and {key} cannot be used; expected a certificate and its key, as PEM ({error})"
         ) from None

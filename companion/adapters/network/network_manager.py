@@ -88,7 +88,7 @@ def join(name: str, password: str) -> None:
         raise
     for uuid, kind, other in _rows("connection", "show", fields=("UUID", "TYPE", "NAME")):
         if (kind, other) == ("802-11-wireless", name) and uuid != added[1]:
-            nmcli("connection", "delete", "uuid", uuid)  # with the password of before
+            nmcli("connection", "delete", "uuid", uuid)  # with the earlier password
 
 
 def check(name: str, password: str) -> None:
@@ -214,7 +214,7 @@ def nmcli(*arguments: str) -> str:
         )
     except OSError as error:
         raise NetworkError(str(error)) from None
-    except subprocess.TimeoutExpired as error:  # whose own message holds every word, a password among them
+    except subprocess.TimeoutExpired as error:  # its own message quotes every argument, a password included
         raise NetworkError(f"nmcli did not answer within {error.timeout:.0f} s") from None
     if done.returncode:
         raise NetworkError(done.stderr.strip()[:200] or f"nmcli ended with exit code {done.returncode}")

@@ -205,7 +205,7 @@ def _held(folder: Path, is_default: bool) -> Iterator[None]:
             raise LaunchError(f"{folder} is somebody else's: choose another folder with --folder DIR.")
         if any(path.name != _LOCK for path in folder.iterdir()) and not (folder / _LOCK).exists():
             raise LaunchError(f"{folder} is not empty: choose another folder with --folder DIR.")
-        # PostgreSQL refuses to run as root, and whom it runs as then must reach its own folder in this one.
+        # PostgreSQL refuses to run as root, and the user that it runs as must be able to enter this folder.
         folder.chmod(0o711 if os.geteuid() == 0 else 0o700)
         lock = hold(
             folder / _LOCK,

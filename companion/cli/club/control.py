@@ -58,10 +58,10 @@ class Control:
             try:
                 with client.makefile("rb") as lines:
                     line = lines.readline(_LONGEST_LINE)
-            except OSError:  # it has left, or sends nothing
+            except OSError:  # it has disconnected, or sends nothing
                 return
             answer = self._answered(line, obey)
-            with suppress(OSError):  # who has left needs no answer
+            with suppress(OSError):  # a client that has disconnected needs no answer
                 client.sendall(json.dumps(answer).encode() + b"\n")
 
     def close(self) -> None:

@@ -88,7 +88,7 @@ def prepare(
         (str(bin_folder / "postgres"), "-D", str(data), *flags),
         environment,
         logs,
-        ending=signal.SIGINT,  # it waits for no client, where after SIGTERM it waits for the last
+        ending=signal.SIGINT,  # it waits for no client; after SIGTERM it waits for the last one
         user=user,
         folder=folder,
     )

@@ -35,7 +35,7 @@ def end_with_parent(number: int, parent: int) -> None:
     """
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, number)
-        if os.getppid() != parent:  # it was gone before the kernel was asked
+        if os.getppid() != parent:  # the parent ended before the call
             os.kill(os.getpid(), number)
 
 
@@ -73,8 +73,8 @@ class Child:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._read = 0
-        # One with the terminal is asked to end, so that it can give the terminal back; for any other there is nothing
-        # to tidy that it must not survive losing anyway, so the kernel's word for it is final.
+        # A program with the terminal gets SIGTERM, so that it can restore the terminal. Any other must survive being
+        # killed anyway, so it gets SIGKILL.
         number, parent = signal.SIGTERM if program.terminal else signal.SIGKILL, os.getpid()
         for file in (program.output, program.log):
             _earlier(file).unlink(missing_ok=True)

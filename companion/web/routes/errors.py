@@ -64,6 +64,6 @@ def install(app: Flask) -> None:
         most = request.max_content_length or MAX_BODY
         response = site().failure(site().words()(f"refusal.{refusal}", most=most), "", status)
         for name, value in error.get_headers():
-            if name not in ("Content-Type", "Content-Length"):  # such as what may be asked instead
+            if name not in ("Content-Type", "Content-Length"):  # such as the methods that are allowed
                 response.headers[name] = value
         return response
