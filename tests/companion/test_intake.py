@@ -191,7 +191,7 @@ def test_a_temple_that_is_idle_learns_the_time_again_and_again(
         temple.close()
 
 
-def test_a_gap_is_asked_for(home: Home, tmp_path: Path) -> None:
+def test_a_gap_is_requested(home: Home, tmp_path: Path) -> None:
     home.table(temple="templo")
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
         temple = Temple(broker.host, broker.port)

@@ -311,7 +311,7 @@ def test_one_token_that_two_companions_receive_is_stored_once(home: Home, second
     assert [entry.by for entry in check_log(home, table)].count("temple") == 2
 
 
-def test_who_is_always_second_gives_up_with_a_reason(home: Home) -> None:
+def test_a_writer_that_is_always_second_gives_up_with_a_reason(home: Home) -> None:
     workspace = Workspace(home.store, home.games, home.clock, home.entropy)
     judged = []
 

@@ -44,7 +44,7 @@ def glitch(rig: Rig) -> None:
     rig.take(after_ns=SECOND)
 
 
-def test_a_temple_that_connects_says_that_its_beams_are_well(rig: Rig) -> None:
+def test_a_temple_that_connects_publishes_that_its_beams_are_well(rig: Rig) -> None:
     (first,) = published(rig)
     assert codes(first) == codes(first, God.HUITZILOPOCHTLI) == []
     assert first.emitters is Emitters.FIXED

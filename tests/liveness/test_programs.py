@@ -122,7 +122,7 @@ def test_a_stage_that_fails_ends_the_program_for_its_supervisor_to_start_anew(
 @pytest.mark.parametrize(
     ("program", "stage"), [("controller", "link"), ("controller", "network"), ("companion", "intake")]
 )
-def test_a_stage_that_ends_without_a_word_is_found(bench: Bench, program: str, stage: str) -> None:
+def test_a_stage_that_ends_silently_is_found(bench: Bench, program: str, stage: str) -> None:
     watched = bench.strike_later(program, stage, "vanish")
     watched.ready()
     time.sleep(0.5)
