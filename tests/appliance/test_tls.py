@@ -50,7 +50,7 @@ def who_asks(environ: dict[str, Any], start_response: Callable[..., Any]) -> lis
 
 
 def asked(port: int, client: ssl.SSLContext, host: str, **headers: str) -> str:
-    """Ask under a host's name, whose certificate the client checks."""
+    """Request a page under a host's name; the client checks its certificate."""
     with (
         closing(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)) as plain,
         client.wrap_socket(plain, server_hostname=host) as secure,

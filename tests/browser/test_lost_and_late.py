@@ -1,4 +1,4 @@
-"""The absent, the late and the lost: what a phone shows within one tap, and at once."""
+"""Absent players, latecomers and lost seats: what a phone shows at once, or within one tap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a temple is asked and what it answers: once, one thing at a time, and said when nothing comes back."""
+"""Requests to a temple and its replies: each sent once, one at a time, and reported when no reply comes."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[contrac
     assert refusal(home, CommandName.CALIBRATE, "two", God.TLALOC, None, keep=True) == "temple_busy"
     home.services.temples.requests.send(NAME, CommandName.CALIBRATE, "three", God.TLALOC, keep=False)
     assert sent[-1].keep is False
-    answer(home, sent[0], ok=False, error="ended", code="ended")  # the old request's own end is nobody's news
+    answer(home, sent[0], ok=False, error="ended", code="ended")  # the end of the old request is not reported
     answer(home, sent[1], ok=True, result={"god": "tlaloc", "kept": False, "limits": {}})
     assert now(home).request.answer == Verdict(False, {})  # type: ignore[union-attr]
 
@@ -184,7 +184,7 @@ def test_the_queue_says_what_waits_in_the_temple(home: Home, sent: list[contract
     )
     assert (
         home.services.temples.ledgers.queue(NAME).recorded is None
-    )  # another ledger's number says nothing of this one
+    )  # another ledger's number does not count for this one
 
 
 def test_the_pace_is_that_of_the_last_minute_without_tests_and_replays(

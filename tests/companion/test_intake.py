@@ -369,7 +369,7 @@ def eventually_all(found: Callable[[], list[Any]]) -> list[Any]:
 
 
 class Failing:
-    """Stands before a function, and raises as a store that fails does until it is mended."""
+    """Wraps a function, and raises as a failing store does until it is mended."""
 
     def __init__(self, function: Any) -> None:
         self.function = function

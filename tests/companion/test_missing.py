@@ -1,4 +1,4 @@
-"""Tokens that a temple has and that are missing here: asked for at once, again and again, and named if none come."""
+"""Tokens that a temple has and the store lacks: requested at once, again and again, and reported if none come."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def asked(sent: list[contract.Command]) -> list[tuple[str, int | None]]:
     return [(str(each.name), each.seq) for each in sent]
 
 
-# -- when tokens are asked for --
+# -- when tokens are requested --
 
 
 def test_the_rest_of_a_ledger_that_stays_ahead_for_two_seconds_is_requested(

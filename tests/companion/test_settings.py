@@ -1,4 +1,4 @@
-"""Settings: file, environment and flags in that order, each checked, each complaint naming place, value and need."""
+"""Settings: file, environment and flags in that order; each refusal names place, value and expectation."""
 
 from __future__ import annotations
 

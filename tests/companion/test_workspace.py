@@ -1,4 +1,4 @@
-"""Units of work: a slow commit keeps nobody else waiting, and who is second to write judges again."""
+"""Units of work: a slow commit keeps nobody else waiting, and the second writer judges again."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_temples_that_change_tables_both_ways_at_once_never_wait_for_each_other(
         assert table_id is None or home.services.tables.get(table_id).temple == name
 
 
-# -- who is second judges again --
+# -- the second writer judges again --
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a temple says by itself of its beams: at once where it is new, seldom where only its numbers are."""
+"""When a temple publishes findings: at once if a finding is new, seldom if only its numbers are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Known tokens teach a temple their widths: nothing changes without a yes, and a yes outlives the program."""
+"""Known tokens teach a temple their widths: accepted limits are used, and outlive the program; others are not."""
 
 from __future__ import annotations
 

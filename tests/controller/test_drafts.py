@@ -1,4 +1,4 @@
-"""Tokens that are recorded during their quiet: the same tokens, in order, and no word of one that may yet change."""
+"""Tokens that are recorded while they may still change: the same tokens, in order, published only when final."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairing a temple: what a companion answers becomes settings, and nothing that stands in them gets lost."""
+"""Pairing a temple: a companion's answer becomes settings, and all other settings stay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAIRED = {
 
 @dataclass
 class Answers:
-    """What stands for a companion answers, and what it was asked."""
+    """A fake companion: its answers, and the requests that it received."""
 
     status: int = 200
     body: bytes = json.dumps(PAIRED).encode()

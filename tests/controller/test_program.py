@@ -308,7 +308,7 @@ def test_without_a_daemon_there_is_no_answer(tmp_path: Path) -> None:
     assert send_request(tmp_path, {"do": "status"}, 1) is None
 
 
-# -- what the daemon does beside --
+# -- what the daemon does besides --
 
 
 def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_path: Path) -> None:

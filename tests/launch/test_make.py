@@ -44,7 +44,7 @@ def says(finished: subprocess.CompletedProcess[str]) -> str:
 
 
 def system_packages(bare: Path) -> subprocess.CompletedProcess[str]:
-    """Look for what the tests need where nothing is."""
+    """Check for the tests' packages where nothing is installed."""
     nowhere = {"SBIN": "", "POSTGRESQL": str(bare), "FONTS": str(bare)}
     return run(ROOT / "tests/system-packages", PATH=str(bare), HOME=str(bare), **nowhere)
 

@@ -1,4 +1,4 @@
-"""Ready is said only when it is so, and no stage of either program can die or freeze without being found."""
+"""Readiness is reported only when it is true, and no stage of either program dies or freezes unnoticed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STAGES = {
     "companion": ("intake", "network", "server", "pages"),
 }
 LONGEST_S = 14.0
-"""From a freeze until the watchdog has gone hungry: systemd needs a moment more to restart the program."""
+"""Seconds from a freeze until the watchdog expires; systemd needs a moment more to restart the program."""
 
 
 def test_no_busy_stage_promises_its_next_heartbeat_too_late_for_a_restart_within_15_s() -> None:

@@ -1,4 +1,4 @@
-"""A temple's page and its buttons: who may ask, what is shown, and that no other program's words break the page."""
+"""A temple's page and its buttons: who may send requests, what is shown, and that no unknown value breaks it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
     caplog.clear()
 
 
-# -- who may ask --
+# -- who may send requests --
 
 
 def test_anybody_may_send_requests_to_a_temple_without_a_running_game(

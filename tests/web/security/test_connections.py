@@ -1,4 +1,4 @@
-"""Connections of one address: so many, so long for a request, so many streams; pages are answered all the while."""
+"""Limits of one address on connections, on a request's time and on streams; pages are answered all the while."""
 
 from __future__ import annotations
 

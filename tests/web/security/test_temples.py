@@ -53,7 +53,7 @@ def test_a_table_that_is_opened_takes_no_temple_from_a_running_game(
 def test_no_route_takes_a_temple_from_a_table_that_the_request_does_not_belong_to(
     home: WebHome, phone: Browser, victim: Table
 ) -> None:
-    """Whoever asks sits at a table of its own, so that everything but the other's temple is its to change."""
+    """The sender sits at a table of its own, so that it may change everything but the other table's temple."""
     own = home.table()
     phone.sit(own, "east")
     form = {"game": "mexica", "title": "Grab", "players": "2", "preset": "temple_only"}
