@@ -162,8 +162,8 @@ def _value(
 def _cards(view: View, temple: int) -> list[int]:
     """Return the treasure that may still be in a temple, assuming that others kept the best they could."""
     cards = sorted(worth for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True) for _ in range(copies))
-    for seat, cards in view["treasure"].items():
-        for card in cards:
+    for seat, treasure in view["treasure"].items():
+        for card in treasure:
             if card["temple"] == temple + 1 and seat != view["me"] and cards:
                 cards.pop()
     for trip in view["notebook"]["trips"]:
