@@ -63,8 +63,8 @@ def contents(text: str) -> list[tuple[str, Facts]]:
         {
             key.split(".")[1]
             for language in LANGUAGES
-            for key, text in deck.words[language].items()
-            if text != DECK.words[language][key]
+            for key, sentence in deck.words[language].items()
+            if sentence != DECK.words[language][key]
         },
         key=[card.id for card in deck].index,
     )
