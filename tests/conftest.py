@@ -37,6 +37,13 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def collected() -> Iterator[None]:
+    """Collect garbage at the end of each module, so that a leak fails the module that made it and no later one."""
+    yield
+    gc.collect()
+
+
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The first one found is used. The shell draws the same pages and opens no window of its own for each context: a new
 context costs it 0.2 s of processor time, and the whole browser 1.1 s."""
