@@ -118,8 +118,8 @@ def _data(
         return None
     if picked != OWN:
         raise ServiceError("bad_option", option=option.key, value=picked[:32])
-    if earlier := form.get(f"text.{option.key}"):
-        return earlier.encode("utf-8", "surrogatepass")
+    if text := form.get(f"text.{option.key}"):
+        return text.encode("utf-8", "surrogatepass")
     raise ServiceError("no_file", option=option.key)
 
 
