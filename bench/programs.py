@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -43,6 +44,19 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
+
+
+def figures_in(tree: Tree, program: str, count: int) -> list[float]:
+    """Run a program of the bench in the folder of a tree; return the figures that it prints as JSON.
+
+    Raises `BenchError` if it fails.
+    """
+    command = [tree.interpreter, str(ROOT / "bench" / program), str(count)]
+    ran = subprocess.run(command, cwd=tree.root, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise BenchError(f"{program} ended with {ran.returncode}; expected 0; it said: {ran.stderr[-1500:]}")
+    figures: list[float] = json.loads(ran.stdout)
+    return figures
 
 
 def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
