@@ -29,6 +29,7 @@ from tests.appliance.machine import (
     NotAllowedError,
     booted,
     check_machine,
+    must,
     run_in,
     say,
 )
@@ -133,6 +134,8 @@ def started(machine: Machine) -> None:
         if machine.show(unit, "ActiveState") != "active":
             raise fresh.FreshError(f"{unit} does not start:\n{machine.journal(unit)}")
         say(f"{unit} is active")
+    log = "/var/log/mosquitto/mosquitto.log"
+    must("within its sandbox the broker writes its log", machine.attempt(f"test -s {log}").returncode, 0)
     machine.until("the page answers", lambda: machine.page("/"), STARTED_S)
     machine.until("the temple counts", machine.counts, STARTED_S)
     say("power on to the page on port 80 and to counting", f"{time.monotonic() - machine.begun:.1f} s")
