@@ -35,7 +35,7 @@ from tests.appliance.machine import (
 )
 from tools import packages
 
-DEADLINE_S = 200
+DEADLINE_S = 400
 """After that the machine is too slow; ending what runs and removing the root takes it up to 100 more."""
 
 GRACE_S = 10
