@@ -53,7 +53,7 @@ class Through:
         self.at_ns = 0
 
     def __call__(self, client: paho.Client, received: Received) -> None:
-        """Take note of one acknowledgement."""
+        """Record one acknowledgement."""
         ack = contract.decode(contract.Ack.leaf, received.payload)
         assert isinstance(ack, contract.Ack)
         self.seq, self.at_ns = max(self.seq, ack.seq), received.at_ns

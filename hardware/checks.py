@@ -148,7 +148,7 @@ def sagging(mesh: trimesh.Trimesh, *, area: float = SLOPING) -> list[Fault]:
 
 
 def _bridges(piece: Polygon, support: Polygon | MultiPolygon, longest: float) -> bool:
-    """Say whether straight lines across a piece, all one way, end on support at both ends and are short enough."""
+    """Return whether straight lines across a piece, all one way, end on support at both ends and are short enough."""
     near = support.buffer(0.35)
     corners = list(piece.minimum_rotated_rectangle.exterior.coords)
     own = [degrees(atan2(b[1] - a[1], b[0] - a[0])) for a, b in pairwise(corners[:3])]

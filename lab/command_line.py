@@ -72,7 +72,7 @@ def strategy(arguments: argparse.Namespace) -> int:
     setup, play = _setup(arguments), _runner(arguments)
     (base,) = play([runs.jobs_of(setup, arguments.games, arguments.first, studies.BASE)])
     for each in sorted(studies.probed(setup, base, play), key=lambda change: -change.wins.difference):
-        print(f"{_shown(each)}  {each.name}")
+        print(f"{_change_text(each)}  {each.name}")
     return 0
 
 
@@ -170,7 +170,7 @@ def _difference(effect: Effect, scale: float) -> str:
     return f"{scale * effect.difference:+.1f} ({low:+.1f} to {high:+.1f}; p = {effect.p:.3g}, {effect.pairs} pairs)"
 
 
-def _shown(change: studies.Change) -> str:
+def _change_text(change: studies.Change) -> str:
     wins = change.wins
     return (
         f"{100 * wins.before:5.1f} -> {100 * wins.after:5.1f} %  {100 * wins.difference:+6.1f}  "
@@ -213,8 +213,8 @@ def _chosen(setup: Setup, pairs: Sequence[str]) -> dict[str, Value]:
 
 def _sizes(arguments: argparse.Namespace) -> Sizes:
     n = arguments.games
-    asked = {name: getattr(arguments, name) for name in ("options", "habits", "cards", "strengths")}
-    return Sizes(n, **{name: min(n, getattr(Sizes(), name) if it is None else it) for name, it in asked.items()})
+    given = {name: getattr(arguments, name) for name in ("options", "habits", "cards", "strengths")}
+    return Sizes(n, **{name: min(n, getattr(Sizes(), name) if it is None else it) for name, it in given.items()})
 
 
 def _runner(arguments: argparse.Namespace) -> studies.Runner:

@@ -46,7 +46,7 @@ def judged(setup: Setup, one: str, records: Sequence[Record]) -> Duel:
 
 
 def fitted(
-    setup: Setup, base: str, other: str, play: Runner, games: int, first: int, say: Callable[[str], None]
+    setup: Setup, base: str, other: str, play: Runner, games: int, first: int, report: Callable[[str], None]
 ) -> str:
     """Return the player that wins most against another one, found one constant after the other, from `base` on.
 
@@ -58,7 +58,7 @@ def fitted(
         found = play([job(setup, each, other, games, first) for each in players])
         won = {each: judged(setup, each, one).won for each, one in zip(players, found, strict=True)}
         for each, share in won.items():
-            say(f"{name}: {100 * share.share:5.1f} % of {share.of}  {each}")
+            report(f"{name}: {100 * share.share:5.1f} % of {share.of}  {each}")
         winner = max(players, key=lambda each: won[each].share)
         if won[winner].share >= won[best].share + BETTER:
             best, constants = winner, _constants(setup, winner)

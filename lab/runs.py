@@ -50,16 +50,16 @@ def run(
     `SetupError` for a file whose games were set up otherwise. Once `until` is past, a time of the monotonic clock,
     no batch is begun but the first: then each job has the records of its first seeds, as many as every other.
     """
-    kept = _kept(path, jobs) if path else {}
+    stored = _stored(path, jobs) if path else {}
     longest = max((len(job.seeds) for job in jobs), default=0)
     rounds = [[(job, job.seeds[at]) for job in jobs if at < len(job.seeds)] for at in range(longest)]
-    wanted = [(job, seed) for each in rounds for job, seed in each if (job.variant, seed) not in kept]
+    wanted = [(job, seed) for each in rounds for job, seed in each if (job.variant, seed) not in stored]
     batches = [wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH)]
-    done, total = len(kept), len(kept) + len(wanted)
+    done, total = len(stored), len(stored) + len(wanted)
     with _appended(path) as file, closing(_played(batches, processes or os.cpu_count() or 1)) as played:
         for found in played:
             for line in found:
-                kept[line.record.variant, line.record.seed] = line.record
+                stored[line.record.variant, line.record.seed] = line.record
                 if file:
                     file.write(msgspec.json.encode(line) + b"\n")
             if file:
@@ -70,9 +70,9 @@ def run(
             if until is not None and time.monotonic() >= until:
                 break
     whole = next(
-        (n for n, each in enumerate(rounds) if any((job.variant, s) not in kept for job, s in each)), longest
+        (n for n, each in enumerate(rounds) if any((job.variant, s) not in stored for job, s in each)), longest
     )
-    return [[kept[job.variant, seed] for seed in job.seeds[:whole]] for job in jobs]
+    return [[stored[job.variant, seed] for seed in job.seeds[:whole]] for job in jobs]
 
 
 class Bar:
@@ -124,7 +124,7 @@ def _appended(path: Path | None) -> Iterator[IO[bytes] | None]:
         yield file
 
 
-def _kept(path: Path, jobs: Iterable[Job]) -> dict[tuple[str, int], Record]:
+def _stored(path: Path, jobs: Iterable[Job]) -> dict[tuple[str, int], Record]:
     """Return the records that a file holds of these jobs; half a line at its end, of a run cut short, is cut off."""
     if not path.exists():
         return {}

@@ -100,7 +100,7 @@ class Beam:
         return 0xFFFFFFFF - self._falls.get()
 
     def lost(self):
-        """Say whether the queue was full since this was last asked, so that spells may be lost."""
+        """Return whether the queue was full since this was last asked, so that spells may be lost."""
         bit = 1 << self._number
         stalled = machine.mem32[_FDEBUG] & bit
         if stalled:

@@ -24,7 +24,7 @@ class Bulletin:
         self._look_ms = self._published_ms = 0
 
     def due(self, now_ms, changed):
-        """Say whether to work out what is wrong now."""
+        """Return whether to work out what is wrong now."""
         return now_ms >= self._look_ms + (LOOK_MS if changed else AGAIN_MS) or self._codes is None
 
     def tell(self, found, limits, say, now_ms):

@@ -97,7 +97,7 @@ class Calibration:
         self.limits = learned_limits(settings, chosen, self._known)
 
     def measures(self, god):
-        """Say whether what falls into a slot is being measured, and scores nothing."""
+        """Return whether what falls into a slot is being measured, and scores nothing."""
         return self._run is not None and self._run.god == god
 
     def begin(self, god, wanted, now_ms, reply):

@@ -63,7 +63,7 @@ class Link:
         return True
 
     def room(self):
-        """Say whether a token would be taken now."""
+        """Return whether a token would be taken now."""
         return self.up and self._size < _MOST_OUT - 1000
 
     def cut(self, now_ms):

@@ -85,7 +85,7 @@ def checked(given):
 
 
 def has_lights(settings):
-    """Say whether there is anything to shine or to sound."""
+    """Return whether there is anything to shine or to sound."""
     return settings["lamps"] != "off" or settings["piezo"] is not None
 
 

@@ -125,7 +125,7 @@ class Temple:
             self._lights.turn(now_ms, stopped, self._trouble_now() is not None)
 
     def alert(self):
-        """Say whether a hand is needed."""
+        """Return whether a hand is needed."""
         if self._trouble_now() is not None or self._notices.standing:
             return True
         return any([slot.beam in _ALARMING for slot in self.slots])

@@ -27,7 +27,7 @@ class Window:
         self._silent_ms = None
 
     def recorded(self, seq, fell_ms):
-        """Take note of the next token that may be sent."""
+        """Record the next token that may be sent."""
         self.last = seq
         self._fell.append((seq, fell_ms))
         while len(self._fell) > 2 * SIZE or self._fell[0][1] < fell_ms - FRESH_MS:

@@ -42,7 +42,7 @@ def temple_name(text):
 
 
 def is_id(value):
-    """Say whether a value is 32 lower-case hexadecimal digits."""
+    """Return whether a value is 32 lower-case hexadecimal digits."""
     return isinstance(value, str) and len(value) == 32 and all(c in "0123456789abcdef" for c in value)
 
 

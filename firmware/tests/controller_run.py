@@ -181,7 +181,7 @@ class _Known(daemon._Daemon):
         _now[:] = [self]
 
 
-class _Late(daemon.Stage):
+class _Late(daemon.ScriptPlayer):
     """A stage whose scenario begins when the daemon has had the time to start."""
 
     def start(self) -> None:
@@ -191,7 +191,7 @@ class _Late(daemon.Stage):
 
 
 if __name__ == "__main__":
-    daemon.Stage = _Late  # type: ignore[misc]
+    daemon.ScriptPlayer = _Late  # type: ignore[misc]
     daemon._Daemon = _Known  # type: ignore[misc]
     if how == "lgpio":
         header.chip_numbers = lambda: [4]

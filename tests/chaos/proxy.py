@@ -50,7 +50,7 @@ class Meddling:
     delay_s: float = 0.3
 
     def fits(self, packet: Packet, way: Way) -> bool:
-        """Say whether this packet is meant."""
+        """Return whether this packet is meant."""
         return packet.kind is self.kind and way is self.way and (not self.leaf or packet.leaf == self.leaf)
 
     def __str__(self) -> str:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.backlog import (
+    MESSAGES_AT_ONCE,
+    MOST_OF_A_KIND,
     MOST_TEMPLES,
     NEW_NAMES,
     NEW_SOURCES,
-    NEWEST_WORDS,
     STRANGERS,
-    WORDS_AT_ONCE,
     Backlog,
 )
 from templo import contract
@@ -143,10 +143,10 @@ def test_few_new_names_are_let_in_and_never_more_than_a_store_should_hold(
 
 
 def test_of_what_says_how_a_temple_is_the_newest_is_taken_and_not_much_at_once(backlog: Backlog) -> None:
-    for n in range(NEWEST_WORDS + 50):
+    for n in range(MOST_OF_A_KIND + 50):
         assert backlog.put("templo", status(f"{n:032x}"))
     taken = [each[1] for each in backlog.take(500, 0) if isinstance(each, tuple)]
-    assert len(taken) == WORDS_AT_ONCE
+    assert len(taken) == MESSAGES_AT_ONCE
     while more := backlog.take(500, 0):
         taken += [each[1] for each in more if isinstance(each, tuple)]
     assert [each.source for each in taken if isinstance(each, contract.Status)] == [

@@ -34,7 +34,7 @@ def held(home: Home, *words: str) -> int:
 def ended(home: Home) -> list[tuple[str, str, int]]:
     home.restart()
     decisions = [
-        (each.verdict, each.by, each.kept.token.seq) for each in home.services.temples.decisions.last(TEMPLE, 9)
+        (each.verdict, each.by, each.stored.token.seq) for each in home.services.temples.decisions.last(TEMPLE, 9)
     ]
     home.store.close()
     return sorted(decisions)

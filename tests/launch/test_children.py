@@ -150,4 +150,4 @@ def test_the_end_of_a_child_is_waited_for_and_asks_nobody_to_end(
 ) -> None:
     child = start(started, tmp_path, "")
     assert until(lambda: not signals.wait(1) and child.ended == 0)
-    assert not signals.asked_to_end
+    assert not signals.end_requested

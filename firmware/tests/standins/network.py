@@ -39,5 +39,5 @@ class WLAN:
         self._joined = False
 
     def isconnected(self):
-        """Say whether it is joined."""
+        """Return whether it is joined."""
         return self._joined and there
