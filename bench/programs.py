@@ -46,7 +46,7 @@ def free_port() -> int:
 
 
 def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait until something is so; raises `BenchError` when it is not in time."""
+    """Wait until a condition holds; raises `BenchError` if it does not in time."""
     deadline = time.monotonic() + seconds
     while not true():
         if time.monotonic() > deadline:
@@ -66,7 +66,7 @@ def system_program(*names: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One program that runs, and the file with what it said."""
+    """One running program, and the file with its output."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -78,7 +78,7 @@ class Running:
         return self.process.pid
 
     def said(self) -> str:
-        """Return everything that it said so far."""
+        """Return its output so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def wait_for(self, word: str, seconds: float = 30) -> str:
@@ -108,7 +108,7 @@ class Running:
             raise BenchError(f"{self.name} ended with {self.process.returncode}; it said: {self.said()[-1500:]}")
 
     def end(self) -> None:
-        """Ask it to end and wait; after a while end it for good."""
+        """Send SIGTERM and wait; kill it after a while."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
@@ -149,7 +149,7 @@ class Programs:
     ) -> Running:
         """Start a program in the tree's folder, with its output in ``<name>.log``, as another user where named."""
         log = self.folder / f"{name}.log"
-        # What a developer has set for daemons of their own must not reach the ones that are measured.
+        # A developer's own TEMPLO_ settings must not reach the measured daemons.
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("TEMPLO_", "MQTT_IO_"))}
         with log.open("wb") as words:
             process = subprocess.Popen(

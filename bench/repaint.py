@@ -13,7 +13,7 @@ AIM_MS = 12.0
 
 
 def measure(tokens: int) -> Chapter:
-    """Measure so many tokens that somebody on turn gives; raises `BenchError`."""
+    """Measure some tokens that the seat on turn gives; raises `BenchError`."""
     stored, painted = timed(THIS_TREE, tokens)
     return Chapter(
         "A token at a full table",

@@ -32,7 +32,7 @@ SLOPING = 100.0
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that will not print or not work: where, and by how much."""
+    """A fault of a part that will not print or not work: where, and by how much."""
 
     check: str
     words: str
@@ -119,7 +119,7 @@ def _core(piece: Polygon, least: float) -> float:
 
 
 def overhangs(mesh: trimesh.Trimesh, bed: Bed, *, area: float = PATCH) -> list[Fault]:
-    """Find what would print in the air: not over the layer below, no short ledge, no bridge between walls."""
+    """Find areas that would print in the air: not over the layer below, no short ledge, no bridge between walls."""
     faults = []
     layers = sections(mesh)
     reach = LAYER * tan(radians(bed.overhang)) + 0.05

@@ -20,7 +20,7 @@ from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.studies import Sizes
 
 ALL_MINUTES = 60
-"""How long `lab all` plays if nobody says otherwise: its next run goes on where this one stopped."""
+"""How long `lab all` plays by default: its next run goes on where this one stopped."""
 
 EVERY = "every"
 """The word for all languages of a report."""
@@ -142,7 +142,7 @@ def everything(arguments: argparse.Namespace) -> int:
 
 
 class _Shared:
-    """Plays what a study asks for in a bounded time, of which each question gets an equal share of what is left."""
+    """Plays a study's games in a bounded time; each question gets an equal share of what is left of it."""
 
     def __init__(self, run: Callable[..., list[list[matches.Record]]], until: float) -> None:
         self._run, self._until, self._left = run, until, studies.QUESTIONS
@@ -231,7 +231,7 @@ def _end_with_input() -> None:
     """End this process as soon as its standard input is closed: whoever started it is gone."""
 
     def watch() -> None:
-        while os.read(0, 1024):  # not sys.stdin: its lock would be in the way of an ordinary end
+        while os.read(0, 1024):  # not sys.stdin: its lock would block an ordinary exit
             pass
         os._exit(130)
 

@@ -1,4 +1,4 @@
-"""What a game calls its seats, presets, options and ends, by the texts in its folder; without words a code stands."""
+"""A game's names for its seats, presets, options and ends, from its texts; other codes stand for themselves."""
 
 from __future__ import annotations
 

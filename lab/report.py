@@ -23,7 +23,7 @@ REPLAYED = 5
 """Standstills whose last moves the page itself shows."""
 
 LAST = 60
-"""How many of them: what repeats is in sight."""
+"""How many last moves are shown, enough to see what repeats."""
 
 LANGUAGES = ("en", "es")
 
@@ -100,7 +100,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
 
 
 def _pages(translate: Callable[[str], str]) -> jinja2.Environment:
-    """Return where the report's template is found; in it `_` says an English sentence with its facts."""
+    """Return the report's template loader, whose `_` translates an English sentence and fills in its facts."""
     found = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_HERE))
     found.globals["_"] = lambda text, **facts: Markup(translate(text)) % facts  # noqa: S704  # our own sentences
     return found
@@ -108,7 +108,7 @@ def _pages(translate: Callable[[str], str]) -> jinja2.Environment:
 
 @cache
 def _translator(language: str) -> Callable[[str], str]:
-    """Return what says an English sentence of the report in a language."""
+    """Return the function that translates an English sentence of the report."""
     if language == LANGUAGES[0]:
         return str
     sentences = tomllib.loads((_HERE / f"report.{language}.toml").read_text(encoding="utf-8"))

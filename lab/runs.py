@@ -19,7 +19,7 @@ BATCH = 8
 
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is called with how many games are over, of how many, after each batch."""
+"""Called after each batch with the number of games that are over, and of all."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ class Bar:
         self._screen, self._since, self._begun = screen, time.monotonic(), -1
 
     def __call__(self, done: int, total: int) -> None:
-        """Say that so many games are over; the line ends with the last."""
+        """Show how many games are over; the line ends with the last."""
         if self._begun < 0:
             self._begun = max(0, done - BATCH)
         spent = time.monotonic() - self._since
@@ -93,7 +93,7 @@ class Bar:
 
 
 def to_file(path: Path, done: int, total: int) -> None:
-    """Say in a file how many games are over, whole at every moment: ``16 400``."""
+    """Write into a file how many games are over, complete at every moment: ``16 400``."""
     draft = path.with_suffix(".new")
     draft.write_text(f"{done} {total}\n", encoding="ascii")
     draft.replace(path)

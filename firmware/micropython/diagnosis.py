@@ -11,7 +11,7 @@ REMEMBERED = 64
 TOGETHER_MS = 100
 RECENT_MS = 600000
 DEAF_MS = 200
-"""How long after `min_clear` a finished spell must have been reported, or the beam is not being watched."""
+"""How long after `min_clear` a finished spell must have been reported; otherwise the beam is not being watched."""
 
 _SAMPLE_MS = 100
 _SECOND_MS = 1000
@@ -121,7 +121,7 @@ class Seen:
 
 
 def diagnose(seen, slots, now_ms):
-    """Return what is wrong with each beam, in the order of the gods, what most needs a hand first.
+    """Return the findings of each beam, in the order of the gods, the most urgent first.
 
     Each is (code, facts), the facts as pairs of a name and a number.
     """

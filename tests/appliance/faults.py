@@ -12,7 +12,7 @@ DISKS = {
     "full": "mount -t tmpfs -o size=16k,mode=0700 tmpfs {folder}; chown {user}: {folder}",
     "read-only": "mount --bind {folder} {folder}; mount -o remount,bind,ro {folder}",
 }
-"""How a folder becomes a disk that takes nothing more."""
+"""Commands that turn a folder into a full or a read-only disk."""
 
 FLOOD = 100_000
 MOST_LINES = 1500
@@ -20,7 +20,7 @@ MOST_LINES = 1500
 
 
 def without_beams(machine: Machine) -> None:
-    """Look at a temple whose GPIO chip is missing: it says so on its page, and does not loop."""
+    """Check a temple whose GPIO chip is missing: its page says so, and it does not restart in a loop."""
     page = "/temples/templo"
     machine.until(
         "the page says what is missing", lambda: "finds nothing to read its beams with" in machine.page(page)

@@ -64,7 +64,7 @@ class Deadline:
                     os.kill(int(child), ending)
 
     def cancel(self) -> None:
-        """Let what follows take its time."""
+        """Cancel the time limit."""
         signal.alarm(0)
 
 
@@ -93,7 +93,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def prove(deadline: Deadline) -> None:
-    """Build, install and boot; raises `NotAllowedError` where the machine is in the way, else `FreshError`."""
+    """Build, install and boot; raises `NotAllowedError` if the machine prevents it, otherwise `FreshError`."""
     wrong: fresh.FreshError | None = None
     try:
         check_machine()

@@ -1,4 +1,4 @@
-"""What waits to be taken in is taken by turns, and strangers are let in slowly; a flood costs others no turn."""
+"""Waiting messages are taken in turns, and unknown senders slowly; a flood costs the others no turn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @dataclass
 class Known:
-    """What a store would know."""
+    """The answers of a store."""
 
     speaking: dict[str, str] = field(default_factory=lambda: {"templo": SOURCE})
     ledgers: set[str] = field(default_factory=set)

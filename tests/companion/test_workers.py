@@ -1,4 +1,4 @@
-"""Several companions on one PostgreSQL: each follows what the others change, and one at a time does what one may."""
+"""Several companions on one PostgreSQL: each follows the others, and a lease lets one at a time act."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Listener:
 
 
 def until(what: str, true: Callable[[], object]) -> float:
-    """Wait until something is so; returns the seconds it took."""
+    """Wait until a condition holds; returns the seconds it took."""
     begun = time.monotonic()
     while not true():
         if time.monotonic() - begun > PATIENCE_S:
