@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from tests import fresh
 from tests.appliance import written
 from tests.appliance.addresses import named, networks, secured
-from tests.appliance.faults import flooded, full, killed, misconfigured, stopped, without_beams
+from tests.appliance.faults import flooded, full, killed, misconfigured, stopped, unsaved, without_beams
 from tests.appliance.installing import alone, download, exposed, installed_into, packaged
 from tests.appliance.machine import (
     APT,
@@ -110,6 +110,7 @@ def lived(machine: Machine) -> None:
     killed(machine)
     stopped(machine)
     full(machine)
+    unsaved(machine)
     flooded(machine)
     print("Installed again, removed, purged:", flush=True)
     packaged(machine)

@@ -121,6 +121,23 @@ def full(machine: Machine) -> None:
     drop(machine, 1)
 
 
+def unsaved(machine: Machine) -> None:
+    """Run the broker on a disk that takes nothing: it restarts there, and every token still arrives."""
+    folder = "/var/lib/mosquitto"
+    for disk, spoil in DISKS.items():
+        mounted = spoil.format(folder=folder, user="mosquitto")
+        machine.run(f"systemctl stop mosquitto; {mounted}; cat /dev/zero >{folder}/filling 2>/dev/null || true")
+        machine.run("systemctl start mosquitto")
+        machine.until("the temple counts", machine.counts)
+        say(f"mosquitto on a {disk} disk is up, and the temple counts")
+        drop(machine, 2)
+        machine.run("systemctl restart mosquitto")
+        machine.until("the temple counts", machine.counts)
+        drop(machine, 1)
+        machine.run(f"systemctl stop mosquitto; umount {folder}; systemctl start mosquitto")
+        machine.until("the temple counts", machine.counts)
+
+
 def flooded(machine: Machine) -> None:
     """Let the controller's unit write without end, as lgpio does when its chip goes away."""
     folder = "/run/systemd/system/templo-controller.service.d"
