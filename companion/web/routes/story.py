@@ -90,7 +90,7 @@ def _lines(words: Words, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
         {
             "n": each.n,
             "mark": line.mark,
-            "words": line_words(words, line.code, line.facts),
+            "words": line_words(words.named, line.code, line.facts),
             "hand": _hand_words(words, each.hand) if first else "",
             "clock": clock(words, each.at.isoformat()),
         }
