@@ -18,14 +18,14 @@ from tests.browser.layout import DRAWN, READ_FROM_AFAR, WITHOUT_FONTS, measured
 
 SHORT = ("A", "B", "C", "D", "E", "F")
 LONG = (
+    "W" * 24,
+    "Maximiliana Fürchtegott",
     "Wolfeschlegelsteinhausen",
-    "Maximiliana Wigglesworth",
     "Nezahualcoyotl Tlacaelel",
     "Guadalupe de los Dolores",
-    "Wolfgang Maria Muellerin",
     "Maximilian von Wuermling",
 )
-"""Names of 24 letters, the most that a seat takes: one is a single word."""
+"""Names of 24 letters, the most that a seat takes: the widest, one of a single word, and one with a single blank."""
 
 MOVES = 240
 """Moves after which a long game is abandoned."""

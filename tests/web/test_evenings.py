@@ -66,7 +66,7 @@ def test_a_phone_remembers_the_name_that_somebody_sat_under_and_marks_it_among_t
     phone.sit(home.lobby(), "east", " ana  maría")
     offered = phone.get(f"/j/{home.lobby().code}").get_data(as_text=True)
     assert re.search(r'autocomplete="nickname"\s+value=" ana  maría"', offered)
-    you = re.findall(r"<bdi>([^<]*)</bdi>\s*<small>\(you\)", phone.get("/evenings").get_data(as_text=True))
+    you = re.findall(r'title="([^"]*)">[^/]*</span></span></bdi>\s*<small>\(you\)', phone.get("/evenings").text)
     assert you == ["Ana María"]
     assert "(you)" not in other.get("/evenings").get_data(as_text=True)
 

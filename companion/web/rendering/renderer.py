@@ -56,6 +56,7 @@ from companion.games import registry
 from companion.games.kit import Arg, Json, Seat
 from companion.model.table import Table
 from companion.model.temples import Temple
+from companion.web.rendering import names
 from companion.web.rendering.art import Art
 from companion.web.rendering.paper import Printing
 from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Words
@@ -128,6 +129,7 @@ def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
         cache_size=-1,
     )
     environment.globals["symbol"] = symbol
+    environment.filters["name"] = lambda name: names.fitted(names.marked(name))
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}  # what a page carries to its script
     return environment
 
@@ -400,7 +402,7 @@ class Forms:
     ) -> Markup:
         """Return the form for a choice, made by `seat`, or by the phone's first seat."""
         by = seat or self._first
-        inside: str = caller() if caller else words or self._words(f"choice.{choice['key']}", **choice["facts"])
+        inside: str = caller() if caller else words or self._words.named(f"choice.{choice['key']}", **choice["facts"])
         if choice["move"] is None:
             path = json.dumps([*picked, choice["facts"]["pick"]])
             page = self._url("picks", table_id=self._at.table, seat=by, picked=path)
@@ -446,7 +448,7 @@ class Forms:
 
         `what` distinguishes several for the same seat, so that each stays open or closed when its region changes.
         """
-        words = words or self._words("for_another.open", seat=seat)
+        words = words or self._words.named("for_another.open", seat=seat)
         html = self._macros.for_another(f"for-{seat}{'-' if what else ''}{what}", words, caller())
         return Markup(html)  # noqa: S704  # escaped there
 

@@ -90,7 +90,7 @@ def _lines(words: Words, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
         {
             "n": each.n,
             "mark": line.mark,
-            "words": line_text(words, line.code, line.facts),
+            "words": line_text(words.named, line.code, line.facts),
             "hand": _hand_text(words, each.hand) if first else "",
             "clock": clock(words, each.at.isoformat()),
         }
