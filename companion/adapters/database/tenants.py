@@ -150,8 +150,8 @@ class Tenants:
             assert now
             assert self._aside
             done = backup.restore(exported, self.url(tenant), self._aside, now)
-            if done.kept:
-                done.kept.unlink()  # the empty place that it replaced
+            if done.replaced:
+                done.replaced.unlink()  # the empty place that it replaced
         self._finish_place(tenant)
         with engine.begin() as connection:
             connection.execute(_of(name), {"state": _READY})
