@@ -13,7 +13,7 @@ from tests.web.conftest import WebHome
 LONG = "Nezahualcoyotl Texcoco X"
 
 
-def test_a_house_that_has_played_nothing_is_led_to_a_table(home: WebHome) -> None:
+def test_a_companion_without_a_past_game_leads_to_a_new_table(home: WebHome) -> None:
     page = home.browser().get("/evenings").get_data(as_text=True)
     assert "No game has been played to its end here yet" in page
     assert 'href="/tables/new"' in page

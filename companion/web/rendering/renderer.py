@@ -216,7 +216,7 @@ class Renderer:
         context = {
             **self._context(words, At("", "page", (), language)),
             "moment": lambda iso: moment(words, datetime.fromisoformat(iso)),
-            "finding_words": lambda part, finding: finding_words(words, part, finding),
+            "finding_words": lambda part, finding: finding_text(words, part, finding),
             "ms": lambda width: milliseconds(words, width),
             "width_plot": lambda slot: plot(slot, room=max(LEAST, len(slot["points"]))),
         }
@@ -338,8 +338,8 @@ class Renderer:
             "at": at,
             "url": self._url,
             "clock": lambda iso: clock(words, iso),
-            "notice_words": lambda part, code: notice_words(words, part, code),
-            "health_words": lambda code, god="": health_words(words, code, god),
+            "notice_words": lambda part, code: notice_text(words, part, code),
+            "health_words": lambda code, god="": health_text(words, code, god),
             "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
             "bring": forms.bring,
             "for_another": forms.for_another,
@@ -488,12 +488,12 @@ def _clock(iso: str, time: str) -> Markup:
     return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, time)
 
 
-def health_words(words: Words, code: str, god: str = "") -> str:
+def health_text(words: Words, code: str, god: str = "") -> str:
     """Return a health code in words: what is wrong with which slot, and what to do."""
     return words(f"health.{code}", god=god) if god else words(f"health.{code}")
 
 
-def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
+def finding_text(words: Words, part: str, finding: Mapping[str, Any]) -> str:
     """Return the words of a finding: what was found (``seen``), or what to do (``todo``).
 
     Code and facts come from another program: one without a text, or without a fact for it, gets a general text.
@@ -508,7 +508,7 @@ def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
     return words(f"finding.other.{part}", code=str(finding["code"]), god=finding["god"])
 
 
-def notice_words(words: Words, part: str, code: str) -> str:
+def notice_text(words: Words, part: str, code: str) -> str:
     """Return the words of a notice: what happened (``seen``), or what that means (``means``)."""
     key = f"notice.{code}.{part}"
     return words(key) if words.has(key) else words(f"notice.other.{part}", code=code)
@@ -523,7 +523,7 @@ def moment(words: Words, at: datetime) -> Markup:
 
 def temple_news(words: Words, temple: Temple) -> list[str]:
     """Return one line for each thing on a temple's page that needs a person."""
-    news = [notice_words(words, "seen", notice.code) for notice in temple.notices]
+    news = [notice_text(words, "seen", notice.code) for notice in temple.notices]
     if temple.undecided:
         news.append(words("old.news", n=temple.undecided.through))
     if temple.quarantined:
@@ -536,7 +536,7 @@ def milliseconds(words: Words, width: float) -> str:
     return words("temple.width", ms=round(width, 1))
 
 
-def temple_words(words: Words, temple: Temple) -> str:
+def temple_text(words: Words, temple: Temple) -> str:
     """Return a temple's health in words."""
     now = temple.health()
-    return health_words(words, now.code, now.god)
+    return health_text(words, now.code, now.god)

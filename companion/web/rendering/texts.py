@@ -56,12 +56,12 @@ def load(folder: Path) -> Mapping[str, Mapping[str, Text]]:
         found: dict[str, Text] = {}
         for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}.*.toml"))):
             try:
-                words = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+                entries = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError) as error:
                 raise TextError(f"texts {path} are {error}; expected a TOML file of words") from error
-            if twice := sorted(found.keys() & words.keys()):
+            if twice := sorted(found.keys() & entries.keys()):
                 raise TextError(f"texts {path} say {twice[0]!r} again; expected each key in one file")
-            found |= words
+            found |= entries
         texts[language] = found
     return texts
 
@@ -234,6 +234,6 @@ class Library:
         return self._tools[key]
 
 
-def line_words(words: Callable[..., str], code: str, facts: Mapping[str, Any]) -> str:
+def line_text(words: Callable[..., str], code: str, facts: Mapping[str, Any]) -> str:
     """Return one line of a table's story; a player who sits down without a name has a text of its own."""
     return words(f"log.{'sat_nameless' if code == 'sat' and not facts.get('name') else code}", **facts)
