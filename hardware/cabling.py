@@ -1,4 +1,4 @@
-"""Wires, plugs and cables where they lie in the closed temple: solids for the assembly's tests and for pictures.
+"""Wires, plugs and cables in their places in the closed temple: solids for the assembly's tests and pictures.
 
 Nothing here is printed. A bundle of wires is round and follows corners that are bent; plugs are blocks.
 """
@@ -141,7 +141,7 @@ def _as_long_as(length: float, straight: Bundle, level: float) -> Bundle:
     def looped(back: float) -> Bundle:
         return replace(straight, corners=(start, down, *_loop(down, end, level, back), end))
 
-    # Whatever the loop goes towards the back, it comes again.
+    # The loop's way towards the back counts twice, there and back.
     return looped((looped(0.0).length - length) / 2)
 
 

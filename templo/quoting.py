@@ -28,13 +28,13 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def printable(words: str, longest: int = 600) -> str:
+def printable(text: str, longest: int = 600) -> str:
     r"""Return words as a terminal may show them: in one line, other signs written out.
 
     >>> printable("no such file: \x1b[2J")
     'no such file: \\x1b[2J'
     """
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in words)[:longest]
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)[:longest]
 
 
 def nearest(word: str, known: Iterable[str], closeness: float = 0.6) -> str | None:

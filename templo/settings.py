@@ -113,7 +113,7 @@ def _walked(declared: type, prefix: str) -> Iterator[Setting]:
 
 
 def _setting(key: str, hint: Any) -> Setting:
-    if NoneType in get_args(hint):  # None says that nothing was given, and nobody can give it
+    if NoneType in get_args(hint):  # None means that nothing was given, so no value may be None
         (hint,) = (each for each in get_args(hint) if each is not NoneType)
     metas = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, msgspec.Meta)]
     extra = {name: value for meta in metas for name, value in (meta.extra or {}).items()}
@@ -243,7 +243,7 @@ def default_state(environ: Mapping[str, str], home: Path) -> Path:
 
 def _base(environ: Mapping[str, str], name: str, otherwise: Path) -> Path:
     base = environ.get(name) or ""
-    return Path(base) if base.startswith("/") else otherwise  # a relative one is to be ignored, says the standard
+    return Path(base) if base.startswith("/") else otherwise  # the XDG standard says to ignore a relative path
 
 
 def _renamed(environ: Mapping[str, str], old: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -44,7 +44,7 @@ EVENING = (
     " hhhh tthtt hhht hthtt hhhhtt tthhh ttht hhhth ttt hhtht hhhtt ttthh hhhh tthtt htht tthh hhtt hhht tttt hhhtt"
     " hthtt hhhh tth htt hhtht"
 )
-"""What fell turn by turn, a letter for each token as the demo's keys name them."""
+"""The tokens of each turn, a letter for each as the demo's keys name them."""
 
 
 class Demo:
@@ -116,7 +116,7 @@ class Demo:
 
 
 def until(true: Callable[[], object], what: str, seen: Callable[[], object] = lambda: "") -> None:
-    """Wait until something is so, for as long as patience lasts."""
+    """Wait until a condition holds, up to the patience of a step."""
     deadline = time.monotonic() + PATIENCE
     while not true():
         if time.monotonic() > deadline:
@@ -250,7 +250,7 @@ def phone(browser: Browser, language: str = "en") -> Page:
 
 
 def an_evening(browser: Browser, demo: Demo, camera: Camera) -> None:
-    """The lobby, and a long evening of which most is over."""
+    """The lobby, and a long evening near its end."""
     table = Table.opened(browser, demo, "Friday evening", 260)
     table.sit("east", "north")
     camera.take(table.phone, "phone-lobby")

@@ -231,8 +231,8 @@ def _run(*command: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BootError(f"{command[0]} cannot be run: {error}") from error
     if done.returncode:
-        said = done.stderr.strip() or f"exit code {done.returncode}"
-        raise BootError(said.removeprefix(f"{command[0]}: "))
+        reason = done.stderr.strip() or f"exit code {done.returncode}"
+        raise BootError(reason.removeprefix(f"{command[0]}: "))
 
 
 _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}

@@ -104,11 +104,11 @@ def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
 def _network(action: str) -> int:
     helper = Helper()
     if action == "serve":
-        with socket.socket(fileno=os.dup(0)) as asked, asked.makefile("rb") as file:
+        with socket.socket(fileno=os.dup(0)) as connection, connection.makefile("rb") as file:
 
             def answer(line: bytes) -> None:
-                asked.sendall(line + b"\n")
-                asked.shutdown(socket.SHUT_RDWR)
+                connection.sendall(line + b"\n")
+                connection.shutdown(socket.SHUT_RDWR)
 
             return helper.serve(file, answer)
     try:

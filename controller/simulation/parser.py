@@ -132,8 +132,8 @@ class _Range(_Ms):
             if low > high:
                 raise ValueError
         except ValueError:
-            words = f"milliseconds from {self.low:g} to {self.high:g}, or [lowest, highest] of them"
-            raise ValueError(words) from None
+            expected = f"milliseconds from {self.low:g} to {self.high:g}, or [lowest, highest] of them"
+            raise ValueError(expected) from None
         return Span(low, high)
 
 
@@ -151,7 +151,7 @@ class _Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _Choice:
     words: tuple[str, ...]
     default: str | None = None
     needed: bool = False
@@ -162,7 +162,7 @@ class _Word:
         return str(value)
 
 
-_Field: TypeAlias = _Ms | _Whole | _Word
+_Field: TypeAlias = _Ms | _Whole | _Choice
 _Kind: TypeAlias = Mapping[str, _Field]
 
 _AT = _Ms(0, DAY_MS, needed=True)
@@ -170,8 +170,8 @@ _LASTING = _Ms(0.001, DAY_MS)
 _FOR = _Ms(0.001, DAY_MS, needed=True)
 _COUNT = _Whole(1, MOST_TOKENS, 1)
 _WIDTH = _Range(0.001, 60_000, 12)
-_SLOT = _Word(tuple(God), needed=True)
-_SLOTS = _Word((*God, BOTH), needed=True)
+_SLOT = _Choice(tuple(God), needed=True)
+_SLOTS = _Choice((*God, BOTH), needed=True)
 
 KINDS: Mapping[str, _Kind] = {
     "drop": {
@@ -192,11 +192,11 @@ KINDS: Mapping[str, _Kind] = {
         "width_ms": _Range(0.001, 60_000, 1),
     },
     "jam": {"god": _SLOTS, "for_ms": _LASTING},
-    "unplug": {"god": _SLOTS, "part": _Word(("emitter", "receiver"), "emitter"), "for_ms": _LASTING},
+    "unplug": {"god": _SLOTS, "part": _Choice(("emitter", "receiver"), "emitter"), "for_ms": _LASTING},
     "flicker": {"god": _SLOTS, "for_ms": _FOR, "per_s": _Whole(2, 2000, 100)},
     "reverse": {"god": _SLOTS, "for_ms": _LASTING},
     "miss": {"god": _SLOTS, "edges": _Whole(1, MOST_TOKENS, 1)},
-    "deaf": {"god": _SLOTS, "for_ms": _LASTING, "until": _Word(("end", "claim"), "end")},
+    "deaf": {"god": _SLOTS, "for_ms": _LASTING, "until": _Choice(("end", "claim"), "end")},
     "broker_down": {"for_ms": _LASTING},
     "restart": {"for_ms": _Ms(0, DAY_MS, 0)},
 }
@@ -235,9 +235,9 @@ class _Reader:
                 f"it holds {text[error.start : error.start + 1]!a}; expected text in UTF-8",
             )
         except tomllib.TOMLDecodeError as error:
-            words = str(error)
-            place = re.search(r" \(at line (\d+), column \d+\)", words)
-            self._refuse(int(place[1]) if place else None, f"not TOML: {words}")
+            message = str(error)
+            place = re.search(r" \(at line (\d+), column \d+\)", message)
+            self._refuse(int(place[1]) if place else None, f"not TOML: {message}")
         except (RecursionError, ValueError) as error:  # nested too deep; a date or a number that Python cannot hold
             self._refuse(None, f"not TOML that can be read: {str(error)[:80]}")
 
@@ -266,7 +266,7 @@ class _Reader:
                     f"end_ms is {end_ns / MS:g}; expected no less than the last at_ms, {last / MS:g}",
                 )
         emitters = self._value(
-            "emitters", _Word(tuple(Emitters), Emitters.FIXED), tables.get("emitters", Emitters.FIXED)
+            "emitters", _Choice(tuple(Emitters), Emitters.FIXED), tables.get("emitters", Emitters.FIXED)
         )
         return Script(title, seed, end_ns, self._counting(), Emitters(emitters), happenings, self._expected())
 
@@ -375,5 +375,5 @@ class _Reader:
                 return line + 1
         return begin + 1 if event else None
 
-    def _refuse(self, line: int | None, words: str) -> Never:
-        raise ScenarioError(f"{self._name}:{'' if line is None else f'{line}:'} {words}")
+    def _refuse(self, line: int | None, message: str) -> Never:
+        raise ScenarioError(f"{self._name}:{'' if line is None else f'{line}:'} {message}")

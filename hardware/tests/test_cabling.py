@@ -153,7 +153,7 @@ def test_a_bend_that_is_narrower_than_wires_allow_is_refused(temple: Temple) -> 
         replace(wires, bend=30.0).solid()
 
 
-def test_wires_that_went_straight_are_seen_to_meet_a_part(
+def test_straight_wires_are_found_to_meet_a_part(
     temple: Temple, stands: Callable[[str], list[manifold3d.Manifold]]
 ) -> None:
     wires = cabling.sensors(temple, temple.controllers[0], temple.sensor)[0]

@@ -62,7 +62,7 @@ def test_a_temple_for_beads_that_do_not_reach_the_beam_is_refused() -> None:
         require(fitting(6))
 
 
-def test_what_is_refused_tells_every_rule_in_words() -> None:
+def test_a_refusal_names_every_broken_rule() -> None:
     with pytest.raises(BrokenRulesError, match=r"slope: at 20 degrees .* \(5\.00 too little\).*beam over the floor"):
         require(replace(TEMPLE, slope=20, beam_over=8))
 

@@ -32,7 +32,7 @@ def test_the_map_of_the_siege_is_as_high_as_the_window_where_there_is_room_besid
         assert too_wide(phone.page) == []
 
 
-def test_nobody_zooms_a_map_on_the_wall(companion: Companion, device: Make) -> None:
+def test_a_table_screen_offers_no_zoom(companion: Companion, device: Make) -> None:
     table = companion.home.services.tables.open("siege", "Sunday", 2, "skirmish", {})
     companion.home.services.seats.begin(table.id, table.code)
     screen, phone = device(SCREEN), device(PHONE)

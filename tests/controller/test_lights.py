@@ -77,7 +77,7 @@ class Recorder(Lamps):
 
 
 class Stuck(Recorder):
-    """Lamps whose first frame never ends, until somebody lets go."""
+    """Lamps whose first frame does not end until a test releases it."""
 
     def __init__(self) -> None:
         super().__init__()

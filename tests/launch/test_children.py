@@ -47,7 +47,7 @@ def test_a_line_counts_only_when_it_is_finished(started: list[Child], tmp_path: 
     assert child.printed_after("never") == []
 
 
-def test_news_are_the_finished_lines_since_it_was_asked_last(started: list[Child], tmp_path: Path) -> None:
+def test_news_are_the_finished_lines_since_the_last_call(started: list[Child], tmp_path: Path) -> None:
     go = tmp_path / "go"
     code = f"""if True:
         import pathlib, sys, time
@@ -65,7 +65,7 @@ def test_news_are_the_finished_lines_since_it_was_asked_last(started: list[Child
     assert (child.news("deck"), child.news("deck")) == (["two"], [])
 
 
-def test_what_a_program_complains_of_never_ends_up_inside_what_it_says(started: list[Child], tmp_path: Path) -> None:
+def test_standard_error_never_mixes_with_standard_output(started: list[Child], tmp_path: Path) -> None:
     child = start(
         started, tmp_path, "import sys; print('table', end=' '); print('oh', file=sys.stderr); print('here')"
     )
@@ -132,7 +132,7 @@ def test_a_program_that_will_not_end_is_killed_after_its_grace(
     assert not started
 
 
-def test_to_be_asked_a_second_time_means_at_once(
+def test_a_second_request_to_end_kills_at_once(
     started: list[Child], tmp_path: Path, signals: Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(children, "GRACE", 90)
@@ -150,4 +150,4 @@ def test_the_end_of_a_child_is_waited_for_and_asks_nobody_to_end(
 ) -> None:
     child = start(started, tmp_path, "")
     assert until(lambda: not signals.wait(1) and child.ended == 0)
-    assert not signals.asked_to_end
+    assert not signals.end_requested

@@ -1,4 +1,4 @@
-"""What a person sees: a code that a camera reads, and a screen that is never in the way."""
+"""What a person sees: a code that a camera reads, and a terminal that may close at any time."""
 
 from __future__ import annotations
 

@@ -112,10 +112,10 @@ def _number(least: int, most: int) -> Callable[[str], int]:
     return parsed
 
 
-def _direct(folder: Path, words: Sequence[str]) -> int:
+def _direct(folder: Path, command: Sequence[str]) -> int:
     """Send a command to the club that runs, and print what it answers."""
     try:
-        done, lines = send(folder, words)
+        done, lines = send(folder, command)
     except CommandError as error:
         done, lines = False, [str(error)]
     Terminal(sys.stdout if done else sys.stderr, keys=False, pictures=False).say(*lines)
@@ -154,7 +154,7 @@ def _run(wish: Wish, folder: Path, terminal: Terminal, signals: Signals) -> None
 
 def _obey_until_end(club: Club, control: Control, terminal: Terminal, signals: Signals) -> None:
     typed = Lines(sys.stdin.fileno()) if terminal.keys else None
-    while not (signals.asked_to_end or club.asked_to_quit or (typed and typed.ended)):
+    while not (signals.end_requested or club.quit_requested or (typed and typed.ended)):
         if signals.wait(LOOK, control, *([typed] if typed else [])):
             return
         club.watch()
@@ -205,7 +205,7 @@ def _held(folder: Path, is_default: bool) -> Iterator[None]:
             raise LaunchError(f"{folder} is somebody else's: choose another folder with --folder DIR.")
         if any(path.name != _LOCK for path in folder.iterdir()) and not (folder / _LOCK).exists():
             raise LaunchError(f"{folder} is not empty: choose another folder with --folder DIR.")
-        # PostgreSQL refuses to run as root, and whom it runs as then must reach its own folder in this one.
+        # PostgreSQL refuses to run as root, and the user that it runs as must be able to enter this folder.
         folder.chmod(0o711 if os.geteuid() == 0 else 0o700)
         lock = hold(
             folder / _LOCK,

@@ -44,7 +44,7 @@ class Club:
         """What was started last as each part."""
         self._ended: dict[str, str] = {}
         """How those of them ended that do not run."""
-        self.asked_to_quit = False
+        self.quit_requested = False
 
     def start(self) -> None:
         """Start every part; raises `LaunchError` if one does not answer, or `Stopped`."""
@@ -73,7 +73,7 @@ class Club:
             return []
         command, *names = words
         if command == "quit":
-            self.asked_to_quit = True
+            self.quit_requested = True
             return ["Ending everything."]
         if command == "status":
             return self._status(self._named(names) if names else list(self._parts.values()))
@@ -94,7 +94,7 @@ class Club:
         for stage in reversed(self._stages(names)):
             children = [self._children[part.name] for part in stage]
             for child in children:
-                child.tell_to_end()
+                child.request_end()
             impatient = end(children, self._signals, impatient)
 
     def _stages(self, names: Iterable[str]) -> list[list[Part]]:

@@ -66,7 +66,7 @@ def decide(view: Mapping[str, Any], moves: Sequence[Move], below: Below, trader:
     state = position(view)
     if not trader.playthroughs:
         return _at_sight(state, moves, below, trader)
-    if ROLLBACK in moves:  # in the middle of a Play; nobody who plays through goes back to where it began
+    if ROLLBACK in moves:  # in the middle of a Play, a bot never goes back to where it began
         state = replace(state, origin=state, played=tuple(map(Move.from_json, view["played"])))
     return _search(trader).best(state, state.seats[state.seat], moves, below, trader.playthroughs)
 
@@ -94,7 +94,7 @@ def _search(trader: Trader) -> Search[State]:
     def ranked(state: State, seat: Seat, moves: Sequence[Move], below: Below) -> Sequence[Move]:
         if state.step == TURN:
             worth = _of_a_turn(state, moves, trader)
-            if state.played and state.played[-1].name != "buy":  # a tile was moved for a purchase: now make one
+            if state.played and state.played[-1].name != "buy":  # a tile was moved for a purchase: buy now
                 worth = {move: gain for move, gain in worth.items() if move.name == "buy"} or worth
         elif state.step in (SHIFT, COIN, MONEY, KINGS):
             worth = {move: _worth(_after(state, move), state.seat, trader) for move in moves}

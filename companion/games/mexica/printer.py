@@ -54,9 +54,9 @@ def sheet(name: str, language: str) -> Mapping[str, Json]:
 
 
 def _named(pile: str, language: str) -> list[Piece]:
-    words = DECK.words[language]
+    texts = DECK.words[language]
     cards = [card for card in DECK if card.pile == pile]
-    return [Piece(card.id, "print.piece", {"name": words[say.title(card)]}) for card in cards]
+    return [Piece(card.id, "print.piece", {"name": texts[say.title(card)]}) for card in cards]
 
 
 PIECES: Mapping[str, Pieces] = {
@@ -75,15 +75,15 @@ def _cards(pile: str, language: str) -> Mapping[str, Json]:
 def _card(card: Card, language: str) -> Mapping[str, Json]:
     effect, facts = say.sentence(card)
     motif, amount = ("", "") if card.pile == "day" else _motif(card.effect)
-    words = DECK.words[language]
+    texts = DECK.words[language]
     return {
         "id": card.id,
         "pile": card.pile,
         "space": card.space or "",
         "number": card.number,
         "sign": card.sign or "",
-        "title": words[say.title(card)],
-        "story": words[say.story(card)],
+        "title": texts[say.title(card)],
+        "story": texts[say.story(card)],
         "effect": effect,
         "facts": facts,
         "counts": say.counts(card) or "",

@@ -1,4 +1,4 @@
-"""What leaves the companion: sealed answers, no inline script or style, names and logs that are only text."""
+"""What the companion sends: security headers, no inline script or style, names and logs as plain text."""
 
 from __future__ import annotations
 

@@ -128,13 +128,13 @@ def _named(board: Grid, places: Iterable[tuple[str, str]], letters: float, width
     """Return the positions of place names; of two that would touch, the second is a line lower."""
     named: list[Json] = []
     last = ("", 0.0, 0.0)
-    for hexagon, words in sorted(places, key=lambda place: middle(board, board.numbers[place[0]])[::-1]):
+    for hexagon, label in sorted(places, key=lambda place: middle(board, board.numbers[place[0]])[::-1]):
         spot = _under(board, hexagon, width)
         x, y = spot["x"], spot["y"]
-        if y == last[2] and x - last[1] < LETTER * letters * (len(words) + len(last[0])) / 2:
+        if y == last[2] and x - last[1] < LETTER * letters * (len(label) + len(last[0])) / 2:
             y = round(y + letters, 2)
-        last = (words, x, y)
-        named.append({"name": words, "x": x, "y": y, "side": spot["side"]})
+        last = (label, x, y)
+        named.append({"name": label, "x": x, "y": y, "side": spot["side"]})
     return named
 
 
