@@ -7,14 +7,14 @@ from collections.abc import Iterable
 LONGEST = 80
 
 
-def shown(value: object) -> str:
-    r"""Return a value as a message shows it: escaped, and short whatever its size.
+def quoted(value: object) -> str:
+    r"""Return a value as a message quotes it: escaped, and short whatever its size.
 
-    >>> shown("a\nb")
+    >>> quoted("a\nb")
     "'a\\nb'"
-    >>> shown(10**5000)
+    >>> quoted(10**5000)
     'a huge number'
-    >>> len(shown("x" * 1000))
+    >>> len(quoted("x" * 1000))
     80
     """
     if isinstance(value, bytes | str):

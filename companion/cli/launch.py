@@ -92,7 +92,7 @@ def main(argv: Sequence[str]) -> int:
         return 1
     except Stopped:
         pass
-    terminal.say("", "Everything has ended.")
+    terminal.write("", "Everything has ended.")
     return 0
 
 
@@ -251,7 +251,7 @@ class Launch:
     def _relay(self) -> None:
         """Print the companion's messages about the deck that it follows."""
         if self._companion and (lines := self._companion.news("deck")):
-            self._terminal.say(*lines)
+            self._terminal.write(*lines)
 
     def _greet(self, path: str) -> None:
         joining = [f"{self._url(address)}/j/{self._code}" for address in self._addresses]
@@ -279,7 +279,7 @@ class Launch:
             ]
         if self._wish.simulate and not self._terminal.keys:
             lines.append(f"To drop a token: {_here(sys.executable)} -m controller drop tlaloc --state {self._state}")
-        self._terminal.say(*lines, "Ctrl-C ends everything.")
+        self._terminal.write(*lines, "Ctrl-C ends everything.")
 
     def _start(
         self,

@@ -13,7 +13,7 @@ from typing import Any, Never, TypeAlias
 
 from controller.core.counting import MS, Limits
 from templo.contract import Emitters, God
-from templo.quoting import shown
+from templo.quoting import quoted
 
 VERSION = 1
 MAX_BYTES = 1_000_000
@@ -250,10 +250,10 @@ class _Reader:
                 )
         version = tables.get("v")
         if type(version) is not int or version != VERSION:
-            self._refuse(self._line_of("v"), f"v is {shown(version)}; expected {VERSION}, the version of the format")
+            self._refuse(self._line_of("v"), f"v is {quoted(version)}; expected {VERSION}, the version of the format")
         title = tables.get("title", "")
         if not isinstance(title, str) or len(title) > 200:
-            self._refuse(self._line_of("title"), f"title is {shown(title)}; expected at most 200 characters")
+            self._refuse(self._line_of("title"), f"title is {quoted(title)}; expected at most 200 characters")
         seed = self._value("seed", _Whole(0, 2**32 - 1), tables.get("seed", 1))
         happenings = self._happenings(tables.get("event", []))
         last = max((each.at_ns for each in happenings), default=0)
@@ -296,14 +296,16 @@ class _Reader:
         for key in ("tokens", "findings"):
             for name, value in self._table(f"expect.{key}", table.get(key, {})).items():
                 if name not in tuple(God):
-                    self._refuse(self._line_of(key), f"expect.{key} names {shown(name)}; expected {' or '.join(God)}")
+                    self._refuse(
+                        self._line_of(key), f"expect.{key} names {quoted(name)}; expected {' or '.join(God)}"
+                    )
                 if key == "tokens":
                     tokens[God(name)] = self._value(f"expect.tokens.{name}", _Whole(0, 10 * MOST_TOKENS), value)
                     continue
                 if not isinstance(value, list) or not all(isinstance(c, str) and _CODE.fullmatch(c) for c in value):
                     self._refuse(
                         self._line_of(key),
-                        f"expect.findings.{name} is {shown(value)}; expected a list of codes, such as blocked",
+                        f"expect.findings.{name} is {quoted(value)}; expected a list of codes, such as blocked",
                     )
                 findings[God(name)] = frozenset(value)
         return Expected(tokens, findings)
@@ -311,7 +313,7 @@ class _Reader:
     def _happenings(self, events: object) -> tuple[Happening, ...]:
         if not isinstance(events, list) or not all(isinstance(each, dict) for each in events):
             self._refuse(
-                self._line_of("event"), f"event is {shown(events)}; expected tables that begin with [[event]]"
+                self._line_of("event"), f"event is {quoted(events)}; expected tables that begin with [[event]]"
             )
         if len(events) > MOST_EVENTS:
             self._refuse(None, f"there are {len(events)} events; expected at most {MOST_EVENTS}")
@@ -325,7 +327,7 @@ class _Reader:
         do = table.get("do")
         where = f"event {number}"
         if not isinstance(do, str) or do not in KINDS:
-            self._refuse(self._line_of("do", number), f"{where}: do is {shown(do)}; expected {', '.join(KINDS)}")
+            self._refuse(self._line_of("do", number), f"{where}: do is {quoted(do)}; expected {', '.join(KINDS)}")
         fields: _Kind = {"at_ms": _AT, **KINDS[do]}
         for key in table:
             if key != "do" and key not in fields:
@@ -352,12 +354,12 @@ class _Reader:
             return kind.read(value)
         except (ValueError, TypeError, OverflowError) as error:
             self._refuse(
-                self._line_of(key.rpartition(".")[2], number), f"{where}{key} is {shown(value)}; expected {error}"
+                self._line_of(key.rpartition(".")[2], number), f"{where}{key} is {quoted(value)}; expected {error}"
             )
 
     def _table(self, key: str, value: object) -> dict[str, object]:
         if not isinstance(value, dict):
-            self._refuse(self._line_of(key.rpartition(".")[2]), f"{key} is {shown(value)}; expected a table")
+            self._refuse(self._line_of(key.rpartition(".")[2]), f"{key} is {quoted(value)}; expected a table")
         return value
 
     def _line_of(self, key: str, event: int = 0) -> int | None:

@@ -63,7 +63,7 @@ def plan(folder: Path, *programs: tuple[str, tuple[str, ...]]) -> Plan:
     stages = []
     for name, command in programs:
         program = Program(name, command, dict(os.environ), folder)
-        stages.append((Part(program, "nowhere", lambda child: "up" in child.program.said.read_text()),))
+        stages.append((Part(program, "nowhere", lambda child: "up" in child.program.output.read_text()),))
     return Plan(tuple(stages), (), "", "", "", ())
 
 

@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
         return 1
     except Stopped:
         pass
-    terminal.say("", "Everything has ended.")
+    terminal.write("", "Everything has ended.")
     return 0
 
 
@@ -118,7 +118,7 @@ def _direct(folder: Path, command: Sequence[str]) -> int:
         done, lines = send(folder, command)
     except CommandError as error:
         done, lines = False, [str(error)]
-    Terminal(sys.stdout if done else sys.stderr, keys=False, pictures=False).say(*lines)
+    Terminal(sys.stdout if done else sys.stderr, keys=False, pictures=False).write(*lines)
     return 0 if done else 1
 
 
@@ -141,11 +141,11 @@ def _run(wish: Wish, folder: Path, terminal: Terminal, signals: Signals) -> None
         )
     plan = parts.plan(wish, folder)
     control = Control(folder)
-    club = Club(plan, signals, terminal.say)
+    club = Club(plan, signals, terminal.write)
     try:
-        terminal.say("Starting:")
+        terminal.write("Starting:")
         club.start()
-        terminal.say(*_greeting(plan, wish, club))
+        terminal.write(*_greeting(plan, wish, club))
         _obey_until_end(club, control, terminal, signals)
     finally:
         control.close()
@@ -161,9 +161,9 @@ def _obey_until_end(club: Club, control: Control, terminal: Terminal, signals: S
         control.serve(club.obey)
         for line in typed.read() if typed else ():
             try:
-                terminal.say(*club.obey(line.split()))
+                terminal.write(*club.obey(line.split()))
             except CommandError as error:
-                terminal.say(str(error))
+                terminal.write(str(error))
 
 
 def _greeting(plan: Plan, wish: Wish, club: Club) -> list[str]:

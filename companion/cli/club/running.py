@@ -9,7 +9,7 @@ from functools import partial
 from companion.cli.club.parts import Part, Plan
 from companion.cli.programs.children import Child, Signals, end
 from companion.cli.programs.starting import LaunchError, reason, started, wait_until, with_log
-from templo.quoting import nearest, shown
+from templo.quoting import nearest, quoted
 
 PATIENCE_S = 300.0
 """Seconds until a part must answer: dozens of programs may start on one machine."""
@@ -79,7 +79,7 @@ class Club:
             return self._status(self._named(names) if names else list(self._parts.values()))
         actions = {"stop": self._stop, "kill": self._kill, "start": self._start_again, "log": self._log}
         if command not in actions:
-            return [*([] if command == "help" else [f"{shown(command)} is no command. These are:"]), *HELP]
+            return [*([] if command == "help" else [f"{quoted(command)} is no command. These are:"]), *HELP]
         if not names:
             raise CommandError(f"{command} needs the name of a part, such as {next(reversed(self._parts))}.")
         return actions[command](self._named(names))
@@ -142,7 +142,7 @@ class Club:
             else:
                 meant = nearest(name, self._parts)
                 hint = f"did you mean {meant}?" if meant else f"expected one of {', '.join(self._parts)}"
-                raise CommandError(f"{shown(name)} is no part of this club; {hint}")
+                raise CommandError(f"{quoted(name)} is no part of this club; {hint}")
         return list(found.values())
 
     def _status(self, parts: Iterable[Part]) -> list[str]:

@@ -35,8 +35,8 @@ def main(given: Sequence[str]) -> int:
         print(f"templo-companion: {given[0]} check: {trouble}", file=sys.stderr)
         return 2
     (game,) = takers
-    option, said = option_of(game, given[0]), words_of(game)
-    results = [_check(path, option, said) for path in arguments.files]
+    option, words = option_of(game, given[0]), words_of(game)
+    results = [_check(path, option, words) for path in arguments.files]
     return max(results)
 
 

@@ -30,7 +30,7 @@ class Terminal:
         self.keys = keys
         self.pictures = pictures
 
-    def say(self, *lines: str) -> None:
+    def write(self, *lines: str) -> None:
         """Write lines and flush them."""
         try:
             for line in lines:

@@ -142,13 +142,13 @@ class At:
 
     def __init__(self, table: str, layout: str, seats: tuple[Seat, ...], language: str, stands_in: Seat = "") -> None:
         self.table, self.layout, self.language, self.stands_in = table, layout, language, stands_in
-        self.asked = False
+        self.read = False
         self._seats = seats
 
     @property
     def seats(self) -> tuple[Seat, ...]:
         """The seats that the page's phone holds."""
-        self.asked = True
+        self.read = True
         return self._seats
 
 
@@ -195,9 +195,9 @@ class Renderer:
             shared = self._shared.get(key)
             if shared and shared[0] == slice_:
                 return shared[1]
-            at.asked = False
+            at.read = False
             html = render(region, slice_)
-            if not at.asked:
+            if not at.read:
                 if len(self._shared) >= SHARED:
                     self._shared.clear()
                 self._shared[key] = slice_, html
