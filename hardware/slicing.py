@@ -134,7 +134,8 @@ def spools(grams: Mapping[str, float]) -> Iterator[str]:
     yield ""
     yield (
         f"That is {len(names)} colours, and most of the filament is left over. In two, matt black for chutes and "
-        f"coupon and one for everything else, it takes {_spool(names.get(black, 0.0))} and {_spool(rest)}."
+        f"coupon and one for everything else, it takes {_spool(names.get(black, 0.0))} of the first, "
+        f"and {_spool(rest)} of the other."
     )
 
 

@@ -128,7 +128,7 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
 
 
 def _lamps(temple: str, coloured: bool) -> dict[str, dict[str, object]]:
-    """Return the lamps behind the doors as one light, and what a game has them show, for the lamps of a whole home.
+    """Return the lamps before the doors as one light, and what a game has them show, for the lamps of a whole home.
 
     The light is in the template schema: so its commands are the contract's own.
     """

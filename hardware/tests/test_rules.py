@@ -34,7 +34,7 @@ def test_the_default_temple_breaks_no_rule() -> None:
         ({"roof": 25}, "roof is low", -7.0),
         ({"wall": 0.8}, "wall is thick enough", 0.4),
         ({"relief": 1.5}, "relief prints", -0.5),
-        ({"fill": 92}, "tongue over the water", 4.9),
+        ({"fill": TEMPLE.fill + 5}, "tongue over the water", 4.9),
         ({"bed": Bed(x=180, y=180)}, "lake fits the bed", -40.0),
         ({"board": Board(across=420)}, "board", -14.0),
         ({"fill": 33}, "lake holds bead 12", 29.0),

@@ -48,7 +48,7 @@ def test_filament_is_bought_by_the_spool_and_by_colour() -> None:
     assert "| matt black | 55 | one of 250 g |" in lines
     assert "| ochre | 264 | one of 1 kg |" in lines
     assert "| sand | 1100 | 1 of 1 kg and one of 250 g |" in lines
-    assert lines[-1].endswith("it takes one of 250 g and 2 of 1 kg.")
+    assert lines[-1].endswith("it takes one of 250 g of the first, and 2 of 1 kg of the other.")
 
 
 def test_a_temple_for_one_size_of_bead_has_a_folder_and_a_bill_of_its_own() -> None:

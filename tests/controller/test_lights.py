@@ -1,4 +1,4 @@
-"""The lamps behind the shrines' doors and the piezo: how they are driven, and that none changes a count."""
+"""The lamps before the shrines' doors and the piezo: how they are driven, and that none changes a count."""
 
 from __future__ import annotations
 

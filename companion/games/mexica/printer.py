@@ -38,9 +38,9 @@ BOXES: Mapping[str, tuple[str, str]] = {
 }
 """The drawing and the colour of each pile, as on the backs of its cards."""
 
-FOOTPRINT: Mapping[str, float] = {"hole": 108.5, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
-"""The printed temple on the table, in millimetres: the radius of the hole for its lake, with half a millimetre of
-room, half the width of its base, how far that reaches to the front and the back, half of both stairs, their foot."""
+FOOTPRINT: Mapping[str, float] = {"hole": 96.3, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
+"""The printed temple on the table, in millimetres: the radius of the hole for its lake, whose shore hides the edge;
+half the width of its base, how far that reaches to the front and the back, half of both stairs, their foot."""
 
 GODS = ("huitzilopochtli", "tlaloc")
 COUNTDOWN = 13
