@@ -1,8 +1,8 @@
 """Draws the README's pictures: plays evenings on the running demo, as people would, and photographs their pages.
 
-``python -m tests.pictures [NAME...]`` writes docs/pictures/<name>.png and the moving token-to-lake.webp, all of them
-or those that are named, and prints each. The demo is the real one, with its broker, its keys and its simulated
-temple; only the players are not. It gives up after `LONGEST` seconds.
+``python -m tests.pictures [NAME...]`` writes docs/pictures/<name>.png, the moving token-to-lake.webp and the icons
+companion/web/static/icon-*.png, all of them or those that are named, and prints each. The demo is the real one, with
+its broker, its keys and its simulated temple; only the players are not. It gives up after `LONGEST` seconds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests import album, film, sanctuary
+from tests import album, film, icons, sanctuary
 from tests.camera import PHONE, PICTURES, SCREEN, Camera
 from tests.guides import SKIPPED
 
@@ -346,21 +346,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     assert chromium, "Chromium is not installed; expected it from the system's packages"
     signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(LONGEST)
-    with Demo() as demo, sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium)
         camera = Camera(browser, names)
         try:
-            for scene in (the_door, an_evening, the_flood, the_war):
-                scene(browser, demo, camera)
-            album.take(browser, camera)
-            sanctuary.take(browser, camera)
-            film.take(browser, camera)
+            icons.draw(browser, camera)
+            if not names or set(names) > set(camera.taken):
+                with Demo() as demo:
+                    for scene in (the_door, an_evening, the_flood, the_war):
+                        scene(browser, demo, camera)
+                album.take(browser, camera)
+                sanctuary.take(browser, camera)
+                film.take(browser, camera)
         finally:
             browser.close()
     signal.alarm(0)
     missing = set(names) - set(camera.taken)
     assert not missing, f"there is no picture {', '.join(sorted(missing))}; expected the names of docs/pictures"
-    print(f"{len(camera.taken)} pictures are in docs/pictures.")
+    print(f"{len(camera.taken)} pictures were drawn.")
     return 0
 
 

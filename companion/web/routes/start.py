@@ -37,6 +37,8 @@ OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
 """The errors of a form whose temple is held by another table."""
 
 NOTHING_BROUGHT = Brought()
+ICONS = (("icon-192", 192, "any"), ("icon-512", 512, "any"), ("icon-maskable-512", 512, "maskable"))
+"""The manifest's drawn icons: file, size in px, purpose."""
 EVENING_MIN = 300
 """The longest game, in minutes, for one evening: a longer one is offered first only if it was played here last."""
 WEEK = 7 * 24 * 3600
@@ -84,7 +86,18 @@ def manifest() -> Response:
         display="standalone",
         background_color=colours["paper"],
         theme_color=colours["paper"],
-        icons=[{"src": here.url("icon"), "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
+        icons=[
+            {"src": here.url("icon"), "sizes": "any", "type": "image/svg+xml", "purpose": "any"},
+            *(
+                {
+                    "src": here.url("static", filename=f"{name}.png"),
+                    "sizes": f"{size}x{size}",
+                    "type": "image/png",
+                    "purpose": purpose,
+                }
+                for name, size, purpose in ICONS
+            ),
+        ],
     )
     response.mimetype = "application/manifest+json"
     return response
