@@ -19,9 +19,9 @@ RARE = 150
 
 @pytest.fixture
 def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[runs.Line]:
-    """Keep 200 games in ``games.jsonl`` of the working directory."""
+    """Keep 200 games in ``out.jsonl`` of the working directory."""
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "games.jsonl"
+    path = tmp_path / "out.jsonl"
     runs.run([runs.jobs_of(coin(), 100), runs.jobs_of(coin(tenths=3), 100, variant="tenths")], path, processes=1)
     lines = [msgspec.json.decode(line, type=runs.Line) for line in path.read_bytes().splitlines()]
     rare = msgspec.structs.replace(lines[RARE].record, kind="rare", turns=7, cards={"day-rain-1": "heads"})
@@ -40,13 +40,13 @@ def test_pandas_reads_the_records(records: list[runs.Line]) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     means: Any = eval(lines_of("pandas"), {"pandas": pandas})
     assert means.to_dict() == {"rare": 7, "tossed": 2}
-    assert len(pandas.read_json("games.jsonl", lines=True)) == len(records)
+    assert len(pandas.read_json("out.jsonl", lines=True)) == len(records)
 
 
 def test_polars_reads_the_records_and_what_only_late_ones_have(records: list[runs.Line]) -> None:
     polars = pytest.importorskip("polars", reason="polars is not installed")
     means: Any = eval(lines_of("polars"), {"polars": polars})
     assert dict(means.iter_rows()) == {"rare": 7, "tossed": 2}
-    every = polars.read_ndjson("games.jsonl", infer_schema_length=None).unnest("record")
+    every = polars.read_ndjson("out.jsonl", infer_schema_length=None).unnest("record")
     assert every["cards"].to_list()[RARE]["day-rain-1"] == "heads"
     assert len(every) == len(records)
