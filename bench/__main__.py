@@ -47,7 +47,7 @@ PARTS = (
     "start",
 )
 ASKED_FOR = ("players", "seer", "hostile", "scale")
-"""What takes minutes more and is measured only where it is named."""
+"""Measurements that take minutes; they run only when they are named."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -32,7 +32,7 @@ from templo import contract
 
 PARTS = ("drive", "sustained", "posts", "playouts", "repaint", "sittings")
 PER_SECOND = 20
-"""At most: each token waits for the one before to be over."""
+"""The highest pace: each token waits until the one before has passed."""
 TOKEN_MS = 12
 """How long a token breaks its beam."""
 
@@ -47,7 +47,7 @@ class Figure:
 
 
 Sample = Mapping[Figure, float]
-"""What one round of one tree came to."""
+"""The figures of one round of one tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Drive:
         wait_until(lambda: bool(self._listener.received), 30, "the temple's status")
         self._tokens = tokens
         self._whims = random.Random(1)
-        self.round()  # nothing is measured of a first time
+        self.round()  # the first round only warms up
 
     def round(self) -> Sample:
         """Drop the tokens of one round."""
@@ -134,7 +134,7 @@ class Drive:
         }
 
     def _dropped(self) -> int:
-        """Drop one token and rest; a pace that caught up would let two dark spells become one."""
+        """Drop one token and rest; a pace that caught up would merge two dark spells."""
         time.sleep(self._whims.uniform(0.75, 1.25) / PER_SECOND)
         return self._controller.breaks().drop(daemons.PINS[0], TOKEN_MS).clear_ns
 
@@ -318,7 +318,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _alternated(
     start: Callable[[Programs, ExitStack], Measurement], other: Tree, folder: Path, rounds: int
 ) -> list[Comparison]:
-    """Start the programs of both trees and measure them by turns; who is first changes with every round."""
+    """Start the programs of both trees and measure them alternately; each round begins with the other tree."""
     samples: dict[str, list[Sample]] = {"ours": [], "theirs": []}
     with ExitStack() as scope:
         sides: dict[str, Measurement] = {}

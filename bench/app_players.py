@@ -56,7 +56,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # Run as a file, this file's folder leads the path, where the tree's own would be.
+    # For a program that is run as a file, Python puts the file's folder first in the path, not the tree's.
     sys.path[0] = str(Path.cwd())
     os.environ["PYTHONPATH"] = str(Path.cwd())
     main()

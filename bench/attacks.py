@@ -118,7 +118,7 @@ def flood(broker: int, seconds: float, temple: str) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Attack, and say how often."""
+    """Attack, and print how often."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=("half-open", "slow-heads", "uploads", "flood"))
     parser.add_argument("--web", type=int, required=True)

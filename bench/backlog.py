@@ -1,4 +1,4 @@
-"""How fast 100,000 tokens drain that waited for a connection, whether in order, and how much memory they need."""
+"""How fast 100,000 waiting tokens drain once there is a connection, whether in order, and the memory they need."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE_S = 900.0
 
 
 def measure(programs: Programs, tokens: int) -> Chapter:
-    """Fill a ledger while nobody listens, then let a companion come; raises `BenchError` if it does not drain."""
+    """Fill a ledger without a companion, then connect one; raises `BenchError` if the ledger does not drain."""
     port = programs.mosquitto()
     state = programs.folder / "controller"
     words = ["drop", "tlaloc", "--count", str(tokens), "--new", "--simulate", "--state", str(state)]

@@ -24,13 +24,13 @@ ANSWER = struct.Struct("=QQQQ")
 
 
 def _until(moment_ns: int) -> None:
-    # Never spun: a busy thread here would hold the interpreter that the measured program needs.
+    # No busy waiting: a spinning thread would hold the interpreter lock that the measured program needs.
     if (left := moment_ns - time.monotonic_ns()) > 0:
         time.sleep(left / 1e9)
 
 
 def _spell(pin: Any, dark_ns: int) -> tuple[int, int]:
-    """Break one beam for so long; its receiver reads low meanwhile."""
+    """Break one beam for that time; its receiver reads low meanwhile."""
     darkened = time.monotonic_ns()
     pin.drive_low()
     # The pin takes its stamp within the call, however late this thread gets to it: no spell is ever too short.
@@ -68,7 +68,7 @@ def main() -> None:
 
     mock.MockFactory = KeptFactory
     path, module, *arguments = sys.argv[1:]
-    # Run as a file, this file's folder leads the path, where a program's own would be.
+    # For a program that is run as a file, Python puts the file's folder first in the path, not the program's.
     sys.path[0] = str(Path.cwd())
     Path(path).unlink(missing_ok=True)
     threading.Thread(target=_serve, args=(path, factories), daemon=True).start()

@@ -46,7 +46,7 @@ def start_postgresql(programs: Programs) -> str:
 
 
 def open_tables(store_url: str, number: int) -> list[Table]:
-    """Open so many tables of Mexica, each with a temple and four players, whose age no number of tokens ends."""
+    """Open tables of Mexica, each with a temple and four players, whose age no number of tokens ends."""
     store = SqlStore(store_url)
     games = registry.with_tools(registry.load(()))
     services = Services.over(Workspace(store, games, lambda: datetime.now(UTC), secrets.token_bytes))

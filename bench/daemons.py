@@ -19,7 +19,7 @@ from templo import contract
 
 TEMPLE = "bench"
 CROWD = MappingProxyType({"WEB_STREAMS_EACH": "64"})
-"""What a companion is set to whose phones all come from one address, the loopback's."""
+"""Settings of a companion whose phones all come from one address, that of the loopback."""
 PINS = (17, 27)
 
 
@@ -41,7 +41,7 @@ class Controller:
 def start_controller(
     programs: Programs, port: int, settings: Mapping[str, str] = MappingProxyType({}), *, simulated: bool = False
 ) -> Controller:
-    """Start a controller and wait until its birth is at the broker.
+    """Start a controller and wait until the broker has its first status.
 
     Its beams are gpiozero's mock pins, broken from outside, or its own simulated ones. `settings` are named as in its
     environment, such as ``COUNTING_MIN_CLEAR_MS``.

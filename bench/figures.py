@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What many samples come to; all in the unit of the samples."""
+    """A summary of many samples, in their unit."""
 
     count: int
     median: float
@@ -33,7 +33,7 @@ def _rank(ordered: Sequence[float], share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: a figure of ours, the same of a peer where there is one, and what was aimed at.
+    """One line of the table: our figure, a peer's where there is one, and the target.
 
     `target` is the most that ours may be, or the least where `more` is better.
     """
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One part of the bench: its title, its lines, and what must be known to read them fairly."""
+    """One part of the bench: its title, its lines, and notes that help to read them."""
 
     title: str
     rows: tuple[Row, ...]
@@ -113,7 +113,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], left: Collection[int]) ->
 
 
 def number(value: float) -> str:
-    """Return a figure with the digits that mean something."""
+    """Return a figure rounded to its significant digits."""
     if value == int(value) and abs(value) < 1e7:
         return f"{int(value):,}"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -46,7 +46,7 @@ def _idle(running: list[Running], seconds: float) -> list[float]:
 
 
 def measure(programs: Programs, seconds: float, phones: int) -> Chapter:
-    """Let both daemons and mqtt-io stand still on one broker, then the companion with phones that watch."""
+    """Measure both daemons and mqtt-io idle on one broker, then the companion with phones that watch."""
     port = programs.mosquitto()
     companion = daemons.start_companion(programs, port, daemons.CROWD)
     controller = daemons.start_controller(programs, port, simulated=True)

@@ -82,11 +82,11 @@ class Evening:
                 (getattr(site, "rendered", None) or site.picture)(table, audience)  # earlier trees call it a picture
 
     def dismiss(self) -> None:
-        """Say of the last token that it was none."""
+        """Correct the last token away."""
         self._move(next(iter(self._phones)), self.table.unclaimed[-1].dismiss)
 
     def go_on(self) -> None:
-        """Make the next move, or let chance bring what is due; raises ValueError if nobody can."""
+        """Make the next move, or resolve the chance that is due; raises ValueError if nobody can."""
         table = self.table
         if due := table.chance():
             token = self._phones[due.seat or next(iter(self._phones))]
@@ -106,7 +106,7 @@ class Evening:
 
 
 def samples(folder: Path, tokens: int) -> list[tuple[float, float]]:
-    """Return what so many given tokens cost, as `Evening.token` measures them."""
+    """Return the cost of some given tokens, as `Evening.token` measures them."""
     evening, taken = Evening(folder), []
     while len(taken) < tokens and evening.table.phase == "running":
         before = len(evening.table.unclaimed)
@@ -122,7 +122,7 @@ def samples(folder: Path, tokens: int) -> list[tuple[float, float]]:
 
 
 if __name__ == "__main__":
-    # Run as a file, this file's folder leads the path, where the tree's own would be.
+    # For a program that is run as a file, Python puts the file's folder first in the path, not the tree's.
     sys.path[0] = str(Path.cwd())
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         both = zip(*samples(Path(place), int(sys.argv[1])), strict=True)

@@ -54,16 +54,17 @@ class Acknowledged:
         for received in news:
             ack = contract.decode(contract.Ack.leaf, received.payload)
             assert isinstance(ack, contract.Ack)
-            self._source = self._source or ack.source  # the first is the temple's own: nobody attacks yet
+            self._source = self._source or ack.source  # the first is the temple's own: no attack has begun
             if ack.source == self._source and ack.seq > self._last[0]:
                 self._last = ack.seq, received.at_ns
         return self._last
 
 
 def measure(programs: Programs, seconds: float) -> Chapter:
-    """Take pages and tokens for a while in peace and under each attack.
+    """Time pages and tokens at rest and under each attack.
 
-    A token that is not acknowledged in `PATIENCE_S` counts as one that took so long, and is the last of its attack.
+    A token that is not acknowledged within `PATIENCE_S`
+    counts as having taken that long, and ends its attack.
     """
     port = programs.mosquitto()
     companion = daemons.start_companion(programs, port)
@@ -73,7 +74,7 @@ def measure(programs: Programs, seconds: float) -> Chapter:
     with Listener(port, (contract.topic(daemons.TEMPLE, contract.Ack.leaf),)) as listener:
         time.sleep(1)
         acknowledged = Acknowledged(listener)
-        _during(companion, controller, acknowledged, 2)  # nothing is measured of a first time
+        _during(companion, controller, acknowledged, 2)  # the first one only warms up
         found["quiet"] = _during(companion, controller, acknowledged, seconds)
         for kind in ATTACKS:
             attacker = programs.python(

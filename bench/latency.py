@@ -21,12 +21,12 @@ DARK_MS = 12
 """A bead of 8 mm on a slope of 25 degrees."""
 
 POLL_S = 0.1
-"""mqtt-io's own default, said in full because the row's name holds it."""
+"""mqtt-io's own default, named here because the row's name contains it."""
 
 
 @dataclass(slots=True)
 class Side:
-    """One side: its beam, its topic, what it was driven with and what came of it."""
+    """One side: its beam, its topic, the tokens that were dropped and the messages that came."""
 
     name: str
     beams: Beams
@@ -38,7 +38,7 @@ class Side:
     """Milliseconds from a beam clear to its message, for each token that was detected."""
 
     def settle(self, received: Sequence[Received], driven: Sequence[Driven]) -> None:
-        """Give each message of a round to its token: tokens in their order, edges by their times."""
+        """Match each message of a round with its token: tokens by their order, edges by their times."""
         self.driven += driven
         if not self.edges:
             self.waits += [(each.at_ns - token.clear_ns) / MS for each, token in zip(received, driven, strict=False)]
@@ -81,7 +81,7 @@ def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
             status = f"{each.topic.partition('/')[0]}/status"
             wait_until(lambda status=status: bool(listener.under(status)), 20, f"mqtt-io at {status}")  # type: ignore[misc]
         time.sleep(0.5)
-        for side in sides:  # nothing is measured of a first time
+        for side in sides:  # the first one only warms up
             for _ in paced(10, PER_SECOND, 0):
                 side.beams.drop(daemons.PINS[0], DARK_MS)
         time.sleep(0.5)

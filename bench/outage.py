@@ -17,7 +17,7 @@ from bench.stopwatch import Beams, Listener, Received, paced
 from templo import contract
 
 DARK_MS, CLEAR_S = 8, 0.01
-"""However late the machine is, tokens stay apart: closer ones would be one token, or a flicker, by rights."""
+"""Tokens stay apart however late the machine is: closer ones would rightly be one token, or a flicker."""
 
 OUTAGES = ((5, 150, 8.0), (50, 1000, 5.0))
 """Tokens a second, how many in all, and for how long the broker is down in the middle of them."""
@@ -100,7 +100,7 @@ def measure(programs: Programs) -> Chapter:
     theirs = Side(other.beams, other.topics, ours=False)
 
     def acknowledge(client: paho.Client, received: Received) -> None:
-        """Answer as a companion that has all up to here: the order is checked by its numbers afterwards."""
+        """Acknowledge as a companion that has everything so far: the order is checked by the numbers afterwards."""
         if received.topic == own_topic:
             token = contract.decode(contract.Token.leaf, received.payload)
             assert isinstance(token, contract.Token)
@@ -114,7 +114,7 @@ def measure(programs: Programs) -> Chapter:
 
     acknowledged = [0]
     status = f"{other.topics[0].partition('/')[0]}/status"
-    # mqtt-io publishes at QoS 0: whoever listens must be back before it is, or would count against it what it sent.
+    # mqtt-io publishes at QoS 0: the subscriber must reconnect before mqtt-io does, or would count messages as lost.
     with Listener(broker.port, (own_topic, *other.topics, status), acknowledge, back_s=0.05) as listener:
         wait_until(lambda: bool(listener.under(status)), 30, "mqtt-io's status")
         lost = [_outage(broker, listener, ours, theirs, *each) for each in OUTAGES]
@@ -176,7 +176,7 @@ def _drop(side: Side, tokens: int, rate: int, in_turn: bool) -> None:
 
 
 def _until_still(listener: Listener, side: Side, wanted: int) -> None:
-    """Wait until all came, or nothing has come for a good while."""
+    """Wait until all have arrived, or none has for a while."""
     until, last = time.monotonic() + PATIENCE_S, -1
     still_s = time.monotonic()
     while time.monotonic() < until:

@@ -19,10 +19,10 @@ POSTS_FROM_ONE_ADDRESS = 200
 
 
 class Phone:
-    """Holds the seats of a companion's table from when it is entered; every post is a move that is taken."""
+    """Holds the seats of a companion's table while the context lasts; every post is an accepted move."""
 
     def __init__(self, companion: Companion, network: int = 1) -> None:
-        """Prepare; the addresses of one `network`, from 1 to 254, are this phone's."""
+        """Prepare; this phone posts from the addresses 1 to 254 of one `network`."""
         self._companion = companion
         self._network = network
         self._connection = http.client.HTTPConnection(HOST, companion.port, 60)

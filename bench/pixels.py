@@ -112,7 +112,7 @@ def _watched(
         driven = beams.drop(daemons.PINS[n % 2], DARK_MS)
         # Both clocks of this process, read together: the stamp of the beam as wall-clock time.
         clear_ms = (time.time_ns() - time.monotonic_ns() + driven.clear_ns) / 1e6
-        time.sleep(0.25 + whims.uniform(0, 0.1))  # no step with the display's own beat
+        time.sleep(0.25 + whims.uniform(0, 0.1))  # not in step with the display's frame rate
         seen = page.evaluate("window.benched")
         if not seen:
             try:

@@ -22,7 +22,7 @@ PRESETS = tuple(name for name, chosen in GAME.presets.items() if chosen["scope"]
 
 
 def measure(games: int, presets: Sequence[str] = PRESETS) -> Chapter:
-    """Play so many games with each of some presets; raises nothing, whatever comes of them."""
+    """Play some games with each preset."""
     rows: list[Row] = []
     for preset in presets:
         ends = Counter(_end(Field(GAME, preset, GAME.seatings[2]), seed) for seed in range(games))

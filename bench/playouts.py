@@ -1,6 +1,6 @@
 """How fast the rules are: random playouts of every game beside python-chess, and the cost of views and regions.
 
-No program is started: all of it is one process, and a game joins by its folder's existence.
+Everything runs in one process; every game folder takes part.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ LEAST = {"siege": 1.0}
 """How many times python-chess's plies a game should make, where it is not `USUAL`."""
 
 SLICE_S = 0.1
-"""Seconds of play before the other side's turn, so that both have the same weather on the machine."""
+"""Seconds of play before the other side's turn, so that both meet the same load on the machine."""
 
 LONGEST = 5_000
-"""Plies after which a playout is given up; house rules may make a game endless."""
+"""Plies after which a playout is abandoned; house rules may make a game endless."""
 
 LOOKED_AT = 0.05
 """How many states of a playout are looked at, for what a view costs."""
@@ -48,7 +48,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One game as it is played out: with a preset, at a table of so many."""
+    """One game to be played out: its preset and its number of players."""
 
     game: Game[Any]
     preset: str
@@ -110,7 +110,7 @@ def _fields(games: Sequence[Game[Any]]) -> list[Field]:
 
 
 def _largest(fields: Sequence[Field]) -> list[Field]:
-    """Return of each game and preset the field with the most seats."""
+    """Return the field with the most seats of each game and preset."""
     return [field for field in fields if len(field.seats) == max(field.game.seatings)]
 
 
@@ -242,7 +242,7 @@ def _entered(table: Table, seat: Seat, action: Action) -> Table:
 
 
 def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the microseconds of some work, the better of two, and what it gave."""
+    """Return the microseconds that some work takes, the better of two, and its result."""
     best = float("inf")
     for _ in range(2):
         began = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -45,8 +46,21 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def figures_in(tree: Tree, program: str, count: int) -> list[float]:
+    """Run a program of the bench in the folder of a tree; return the figures that it prints as JSON.
+
+    Raises `BenchError` if it fails.
+    """
+    command = [tree.interpreter, str(ROOT / "bench" / program), str(count)]
+    ran = subprocess.run(command, cwd=tree.root, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise BenchError(f"{program} ended with {ran.returncode}; expected 0; it said: {ran.stderr[-1500:]}")
+    figures: list[float] = json.loads(ran.stdout)
+    return figures
+
+
 def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait until something is so; raises `BenchError` when it is not in time."""
+    """Wait until a condition holds; raises `BenchError` if it does not in time."""
     deadline = time.monotonic() + seconds
     while not true():
         if time.monotonic() > deadline:
@@ -66,7 +80,7 @@ def system_program(*names: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One program that runs, and the file with what it said."""
+    """One running program, and the file with its output."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -78,7 +92,7 @@ class Running:
         return self.process.pid
 
     def said(self) -> str:
-        """Return everything that it said so far."""
+        """Return its output so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def wait_for(self, word: str, seconds: float = 30) -> str:
@@ -108,7 +122,7 @@ class Running:
             raise BenchError(f"{self.name} ended with {self.process.returncode}; it said: {self.said()[-1500:]}")
 
     def end(self) -> None:
-        """Ask it to end and wait; after a while end it for good."""
+        """Send SIGTERM and wait; kill it after a while."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
@@ -149,7 +163,7 @@ class Programs:
     ) -> Running:
         """Start a program in the tree's folder, with its output in ``<name>.log``, as another user where named."""
         log = self.folder / f"{name}.log"
-        # What a developer has set for daemons of their own must not reach the ones that are measured.
+        # A developer's own TEMPLO_ settings must not reach the measured daemons.
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("TEMPLO_", "MQTT_IO_"))}
         with log.open("wb") as words:
             process = subprocess.Popen(

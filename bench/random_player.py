@@ -40,7 +40,7 @@ def playouts(game: Any, preset: str, seed: int = 1) -> Iterator[None]:
 
 def main() -> None:
     """Answer orders until the socket is closed."""
-    # Run as a file, this file's folder leads the path, where the tree's own would be.
+    # For a program that is run as a file, Python puts the file's folder first in the path, not the tree's.
     sys.path[0] = str(Path.cwd())
     from companion.games import registry
 

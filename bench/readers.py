@@ -19,7 +19,7 @@ FROM_ONE_ADDRESS = 32
 
 
 class Readers:
-    """So many open streams, each on a connection of its own, as 40 phones have them."""
+    """Open streams, each on a connection of its own, as those of 40 phones are."""
 
     def __init__(self, pages: Sequence[tuple[int, str]], count: int) -> None:
         """Prepare; `pages` are ports and paths of tables, which the streams show in turn."""
@@ -84,7 +84,7 @@ class Readers:
 
 
 class _Reader:
-    """What one stream's bytes say: HTTP 1.0, so that nothing but compression is between them and the text."""
+    """The text of one stream's bytes: HTTP 1.0, so that only compression is between the two."""
 
     def __init__(self, number: int) -> None:
         self.number = number

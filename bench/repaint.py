@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-
 from bench.figures import Chapter, Row
 from bench.full_table import LAKE
-from bench.programs import ROOT, THIS_TREE, BenchError, Tree
+from bench.programs import THIS_TREE, Tree, figures_in
 
 AIM_MS = 12.0
 
 
 def measure(tokens: int) -> Chapter:
-    """Measure so many tokens that somebody on turn gives; raises `BenchError`."""
+    """Measure some tokens that the seat on turn gives; raises `BenchError`."""
     stored, painted = timed(THIS_TREE, tokens)
     return Chapter(
         "A token at a full table",
@@ -28,9 +25,5 @@ def measure(tokens: int) -> Chapter:
 
 def timed(tree: Tree, tokens: int) -> tuple[float, float]:
     """Return the milliseconds of CPU that storing and painting take in a tree; raises `BenchError`."""
-    command = [tree.interpreter, str(ROOT / "bench" / "full_table.py"), str(tokens)]
-    ran = subprocess.run(command, cwd=tree.root, capture_output=True, text=True, check=False)
-    if ran.returncode:
-        raise BenchError(f"the table ended with {ran.returncode}; expected 0; it said: {ran.stderr[-1500:]}")
-    stored, painted = json.loads(ran.stdout)
+    stored, painted = figures_in(tree, "full_table.py", tokens)
     return stored, painted

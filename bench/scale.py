@@ -33,7 +33,7 @@ _NETWORK = 10
 """The first of the addresses of phones; those of streams are below."""
 MOST_TABLES = 255 - _NETWORK
 LONE_SHARE = 4
-"""A lone temple has so small a part of a backlog."""
+"""Tokens of a backlog for each temple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class _Setup:
 
 
 def measure(programs: Programs, size: Size, parts: Collection[str] = PARTS) -> Chapter:
-    """Take all of it, or some parts; raises `BenchError`."""
+    """Take all measurements, or some parts; raises `BenchError`."""
     rows: list[Row] = []
     for name, workers in SETUPS if "posts" in parts else ():
         with _Setup(programs, name, workers, size.tables) as setup:

@@ -28,12 +28,12 @@ class Moment(NamedTuple):
     prices: Mapping[str, int]
 
     def reaches(self, depths: Mapping[str, int]) -> bool:
-        """Return whether the tokens buy all that is lacking, each sign lying so deep in its pile."""
+        """Return whether the tokens buy all that is lacking, given how deep each sign lies in its pile."""
         return sum([depths[sign] * price for sign, price in self.prices.items()]) <= self.tokens
 
 
 def measure(games: int, presets: Sequence[str] = PRESETS) -> Chapter:
-    """Play so many games with each of some presets; raises nothing, whatever comes of them."""
+    """Play some games with each preset."""
     rows = []
     for preset in presets:
         field = Field(GAME, preset, GAME.seatings[2])

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-
 from bench.app_players import PROCESSES
 from bench.figures import Chapter, Row
-from bench.programs import ROOT, THIS_TREE, BenchError, Tree
+from bench.programs import THIS_TREE, Tree, figures_in
 
 AIM_S = 60.0
 """Seconds on two cores that 1,000 games may take."""
@@ -30,9 +27,5 @@ def measure(games: int) -> Chapter:
 
 def timed(tree: Tree, games: int) -> tuple[float, float]:
     """Return the CPU seconds and the seconds that so many games take in a tree; raises `BenchError`."""
-    command = [tree.interpreter, str(ROOT / "bench" / "app_players.py"), str(games)]
-    ran = subprocess.run(command, cwd=tree.root, capture_output=True, text=True, check=False)
-    if ran.returncode:
-        raise BenchError(f"the app players ended with {ran.returncode}; expected 0; it said: {ran.stderr[-1500:]}")
-    cpu, seconds = json.loads(ran.stdout)
+    cpu, seconds = figures_in(tree, "app_players.py", games)
     return cpu, seconds

@@ -20,7 +20,7 @@ PAUSE_S = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What one number of streams cost."""
+    """The cost of a number of streams."""
 
     memory: float
     """MiB, of the companion (PSS)."""
@@ -33,7 +33,7 @@ class Watched:
 
 
 def measure(programs: Programs, counts: Sequence[int]) -> Chapter:
-    """Let so many spectators look at one table while tokens fall; raises `BenchError`."""
+    """Let spectators watch one table while tokens fall; raises `BenchError`."""
     port = programs.mosquitto()
     controller = daemons.start_controller(programs, port)
     companion = daemons.start_companion(programs, port, {"WEB_STREAMS": str(max(counts)), "WEB_STREAMS_EACH": "64"})

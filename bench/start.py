@@ -25,7 +25,7 @@ GAMES = (("mexica", "temple_only"), ("market", "short"), ("siege", "skirmish"), 
 
 
 def measure(tables: Sequence[int]) -> Chapter:
-    """Measure starts with so many tables whose games are over."""
+    """Measure starts with a number of tables whose games are over."""
     rows: list[Row] = []
     for number in tables:
         with tempfile.TemporaryDirectory() as folder:

@@ -77,7 +77,7 @@ class Received(NamedTuple):
 
 
 class Listener:
-    """A subscriber of its own at QoS 1 that stamps each message first of all, and may then answer it."""
+    """A subscriber at QoS 1 that stamps each message first of all, and may then answer it."""
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ class _Temple:
 
 
 class Temples:
-    """So many temples, until the context is left."""
+    """Temples that are connected until the context is left."""
 
     def __init__(self, port: int, names: Sequence[str]) -> None:
         """Prepare; entering connects."""
@@ -67,7 +67,7 @@ class Temples:
         return sum(temple.acknowledged for temple in self._temples.values())
 
     def drop(self, name: str, tokens: int = 1) -> None:
-        """Let tokens wait at a temple, to be published as its window allows."""
+        """Queue tokens at a temple, to be published as its window allows."""
         with self._lock:
             temple = self._temples[name]
             temple.wanted += tokens

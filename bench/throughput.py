@@ -35,7 +35,7 @@ class Kept:
 
 
 def _audit(controller: daemons.Controller, companion: daemons.Companion, fallen: int) -> Kept:
-    """Count on both disks; the store is asked for the same token under two numbers, its key forbids the other way."""
+    """Count on both disks. The store is searched for a token under two numbers; its key rules out the reverse."""
     ledger = controller.state / FILE_NAME
     with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
         recorded = connection.execute("SELECT count(*) FROM token").fetchone()[0]
@@ -53,14 +53,14 @@ class Through:
         self.at_ns = 0
 
     def __call__(self, client: paho.Client, received: Received) -> None:
-        """Take note of one acknowledgement."""
+        """Record one acknowledgement."""
         ack = contract.decode(contract.Ack.leaf, received.payload)
         assert isinstance(ack, contract.Ack)
         self.seq, self.at_ns = max(self.seq, ack.seq), received.at_ns
 
 
 def measure(programs: Programs, burst: int, seconds: float) -> Chapter:
-    """Break both beams as fast as they go: once `burst` times, then for a while; raises `BenchError`."""
+    """Break both beams as fast as possible: `burst` times, then for a while; raises `BenchError`."""
     port = programs.mosquitto()
     companion = daemons.start_companion(programs, port)
     controller = daemons.start_controller(programs, port, LIMITS)

@@ -45,7 +45,7 @@ def dependencies_agree(root: Path) -> bool:
         name, equals, version = line.partition("==")
         if equals:
             pins[_plain(name)] = version.strip()
-    # What a line asks for by a marker, such as lgpio's on another Python, may well be missing here.
+    # A requirement whose marker does not apply, such as lgpio's on another Python, may be missing here.
     names = {_plain(match[0]) for line in needed if ";" not in line and (match := _NAME.match(line))}
     return names <= installed.keys() and all(
         installed.get(name, version) == version for name, version in pins.items()

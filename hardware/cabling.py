@@ -1,4 +1,4 @@
-"""Wires, plugs and cables where they lie in the closed temple: solids for the assembly's tests and for pictures.
+"""Wires, plugs and cables in their places in the closed temple: solids for the assembly's tests and pictures.
 
 Nothing here is printed. A bundle of wires is round and follows corners that are bent; plugs are blocks.
 """
@@ -14,8 +14,8 @@ import manifold3d
 import numpy as np
 
 from hardware import checks
-from hardware.parameters import SIDES, Controller, Sensor, Temple
-from hardware.parts import chute, trays
+from hardware.parameters import SIDES, Controller, Pins, Sensor, Temple
+from hardware.parts import chute, plaza, trays
 
 Spot = tuple[float, float, float]
 
@@ -27,11 +27,17 @@ RADII = {2: 1.5, 3: 1.65, 6: 2.25}
 """Of a bundle of so many wires of 1.5 mm."""
 CABLE = 2.5
 """The radius of a power cable."""
-WIRE_BEND, LEADS_BEND, CABLE_BEND = 3.0, 6.0, 12.0
-"""The least radius with which the middle of a bundle turns: a sensor's wires, those of the board, a power cable."""
+WIRE_BEND, LAMP_BEND, LEADS_BEND, CABLE_BEND = 3.0, 2.5, 6.0, 12.0
+"""The least radius with which a bundle's middle turns: wires of a sensor, of a lamp, of the board; a power cable."""
 LEVELS = (60.0, 65.0, 70.0, 75.0)
 """How high the loops of the sensors' wires lie, and under and over them the board's wires and the power cable."""
 LEADS_LEVEL, CABLE_LEVEL = 52.0, 84.0
+LAMP_LEAD, PIEZO_LEAD = 260.0, 160.0
+"""How long the wires of a lamp and of the piezo are cut."""
+LAMP_LEVELS, PIEZO_LEVEL = (101.0, 94.0), 46.0
+"""How high the lamps' loops lie, over all others, and the piezo's wires, under the board's."""
+BETWEEN, LANE = 4.05, 0.95
+"""How far from the middle a lamp's wires come down between the chutes, and on the other side go to the back."""
 BESIDE = 12.0
 """How wide a loop is where a wire's plug is under its sensor."""
 OVER = 18.0
@@ -39,6 +45,12 @@ OVER = 18.0
 FRONT = 3.1
 """How far wires go straight from their plug, before they turn up."""
 FACET = radians(18)
+LED, LED_HIGH, LED_FLANGE, LED_LEGS = 2.5, 8.7, 1.0, 4.0
+"""An LED of 5 mm: its radius, its height, its flange's, and how far its legs go down before they are bent."""
+WS2812 = (12.7, 10.2, 3.5)
+"""A board with one of them and its pins cut short, glued under the hole: across, deep and high."""
+PIEZO, PIEZO_HIGH, PIEZO_Y = 11.0, 8.0, 33.5
+"""The largest piezo of the bill: its radius and height, and where it stands on the base, before the tray."""
 
 RED, BLUE, GREY, BLACK = "#A8202F", "#2F7F9E", "#8A8A86", "#1E1E1E"
 COLOURS = {"huitzilopochtli": RED, "tlaloc": BLUE}
@@ -129,7 +141,7 @@ def _as_long_as(length: float, straight: Bundle, level: float) -> Bundle:
     def looped(back: float) -> Bundle:
         return replace(straight, corners=(start, down, *_loop(down, end, level, back), end))
 
-    # Whatever the loop goes towards the back, it comes again.
+    # The loop's way towards the back counts twice, there and back.
     return looped((looped(0.0).length - length) / 2)
 
 
@@ -186,11 +198,13 @@ def to_strip(temple: Temple, board: Controller) -> tuple[Bundle, ...]:
 
 def housings(temple: Temple, board: Controller) -> tuple[trays.Box, ...]:
     """Return the plugs on the board's pins."""
+    return tuple(_housing(temple, board, pins) for pins in board.pins)
+
+
+def _housing(temple: Temple, board: Controller, pins: Pins) -> trays.Box:
     x, y = trays.corner(board)
     low = trays.board_low(temple) + 1.6
-    return tuple(
-        ((x - pins.right, y - pins.far, low), (x - pins.left, y - pins.near, low + pins.high)) for pins in board.pins
-    )
+    return (x - pins.right, y - pins.far, low), (x - pins.left, y - pins.near, low + pins.high)
 
 
 def power(temple: Temple, board: Controller) -> Bundle:
@@ -206,3 +220,64 @@ def power(temple: Temple, board: Controller) -> Bundle:
         (0.0, back - 25, out),
     )
     return Bundle("power cable", corners, CABLE, CABLE_BEND, BLACK)
+
+
+def lamps(temple: Temple, board: Controller) -> tuple[Bundle, ...]:
+    """Return the wires of both lamps: down between the chutes, in a loop under them, to the board's pins."""
+    if board.lights is None:
+        return ()
+    near = plaza.LAMP_Y + 2 * LAMP_BEND
+    found = []
+    for god, at, level in zip(plaza.lamps(temple), board.lights.at, LAMP_LEVELS, strict=False):
+        end = _light_pin(temple, board, at)
+        short = _lamp(temple, god, end, level, near)
+        found.append(_lamp(temple, god, end, level, near + (LAMP_LEAD - short.length) / 2))
+    return tuple(found)
+
+
+def _lamp(temple: Temple, god: str, end: Spot, level: float, front: float) -> Bundle:
+    """Return a lamp's wires with a loop that reaches as far towards the stairs as is said."""
+    x, y = plaza.lamps(temple)[god]
+    z = temple.platform - LED_FLANGE - LED_LEGS - RADII[2] - 0.1
+    gap, lane = SIDES[god] * BETWEEN, -SIDES[god] * LANE
+    across = ((gap, y), (gap, front), (lane, front), (lane, end[1]), end[:2])
+    corners = ((x, y, z), (gap, y, z), *((*at, level) for at in across), end)
+    return Bundle(f"{god}'s lamp", corners, RADII[2], LAMP_BEND, COLOURS[god])
+
+
+def piezo(temple: Temple, board: Controller) -> Bundle | None:
+    """Return the piezo's wires: up before the strip, over it, and to the board's pins; None without lights."""
+    if board.lights is None:
+        return None
+    end = _light_pin(temple, board, board.lights.at[2])
+    x, y, z = -2.0, 40.0, temple.floor + PIEZO_HIGH + RADII[2] + 0.1
+    corners = ((x, y, z), (x, y, PIEZO_LEVEL), (end[0], end[1], PIEZO_LEVEL), end)
+    return Bundle("piezo's wires", corners, RADII[2], WIRE_BEND, GREY)
+
+
+def _light_pin(temple: Temple, board: Controller, at: float) -> Spot:
+    """Return where wires of a lamp or the piezo leave their plug."""
+    assert board.lights is not None
+    plugs = board.lights.plugs
+    x, y = trays.corner(board)
+    return x - at, y - (plugs.near + plugs.far) / 2, trays.board_low(temple) + 1.6 + plugs.high + RADII[2] + 0.1
+
+
+def light_plugs(temple: Temple, board: Controller) -> tuple[trays.Box, ...]:
+    """Return the plugs of lamps and piezo that stand beside the others."""
+    return () if board.lights is None else (_housing(temple, board, board.lights.plugs),)
+
+
+def light_bodies(temple: Temple) -> dict[str, manifold3d.Manifold]:
+    """Return two LEDs of 5 mm, a board with a WS2812 under each hole instead, and the piezo on the base."""
+    found = {}
+    for god, (x, y) in plaza.lamps(temple).items():
+        top = temple.platform
+        led = manifold3d.Manifold.cylinder(LED_HIGH, LED) + manifold3d.Manifold.cylinder(LED_FLANGE, LED + 0.45)
+        legs = manifold3d.Manifold.cylinder(LED_LEGS, 2.0).translate((0, 0, -LED_LEGS))
+        found[f"{god}'s LED"] = (led + legs).translate((x, y, top - LED_FLANGE - 0.01))
+        half, deep, thick = (each / 2 for each in WS2812)
+        board = checks.box((-half, -deep, -2 * thick), (half, deep, 0))
+        found[f"{god}'s WS2812"] = board.translate((x, y, top - 0.01))
+    found["piezo"] = manifold3d.Manifold.cylinder(PIEZO_HIGH, PIEZO).translate((0, PIEZO_Y, temple.floor + 0.01))
+    return found

@@ -32,7 +32,7 @@ SLOPING = 100.0
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that will not print or not work: where, and by how much."""
+    """A fault of a part that will not print or not work: where, and by how much."""
 
     check: str
     words: str
@@ -119,7 +119,7 @@ def _core(piece: Polygon, least: float) -> float:
 
 
 def overhangs(mesh: trimesh.Trimesh, bed: Bed, *, area: float = PATCH) -> list[Fault]:
-    """Find what would print in the air: not over the layer below, no short ledge, no bridge between walls."""
+    """Find areas that would print in the air: not over the layer below, no short ledge, no bridge between walls."""
     faults = []
     layers = sections(mesh)
     reach = LAYER * tan(radians(bed.overhang)) + 0.05
@@ -148,7 +148,7 @@ def sagging(mesh: trimesh.Trimesh, *, area: float = SLOPING) -> list[Fault]:
 
 
 def _bridges(piece: Polygon, support: Polygon | MultiPolygon, longest: float) -> bool:
-    """Say whether straight lines across a piece, all one way, end on support at both ends and are short enough."""
+    """Return whether straight lines across a piece, all one way, end on support at both ends and are short enough."""
     near = support.buffer(0.35)
     corners = list(piece.minimum_rotated_rectangle.exterior.coords)
     own = [degrees(atan2(b[1] - a[1], b[0] - a[0])) for a, b in pairwise(corners[:3])]

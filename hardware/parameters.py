@@ -134,6 +134,15 @@ class Pins:
 
 
 @dataclass(frozen=True)
+class LightPins:
+    """Where the optional lamps' and the piezo's wires leave a board, and what plugs they need beside the others."""
+
+    plugs: Pins
+    at: tuple[float, float, float]
+    """Along the pins' edge: Tlaloc's lamp, Huitzilopochtli's, the piezo."""
+
+
+@dataclass(frozen=True)
 class Controller:
     """A board that counts: its outline, its holes from its lower left corner, and how high its parts reach."""
 
@@ -161,6 +170,8 @@ class Controller:
     """How far the board is moved from the middle of its tray, seen from behind, to the left."""
     strip: float = -35
     """Where the strip of perforated board begins that stands before it, likewise."""
+    lights: LightPins | None = None
+    """None for a board that drives none."""
 
 
 def _four(x: float, y: float, left: float, low: float) -> tuple[tuple[float, float], ...]:
@@ -169,18 +180,29 @@ def _four(x: float, y: float, left: float, low: float) -> tuple[tuple[float, flo
 
 _ZERO, _HEADER = (Pins(7.1, 27.4, 23.9, 29.1, 16.5, 6),), (Pins(7.1, 27.4, 49.9, 55.1, 16.5, 6),)
 _PICO = Pins(43.3, 51, 18.1, 20.7, 16.5, 3), Pins(0.1, 12.8, 18.1, 20.7, 16.5, 2)
+_ZERO_LIGHTS = LightPins(Pins(27.5, 32.5, 23.9, 29.1, 16.5, 2), (21.2, 25.1, 29.0))
+_HEADER_LIGHTS = LightPins(Pins(27.5, 32.5, 49.9, 55.1, 16.5, 2), (21.2, 25.1, 29.0))
+_PICO_LIGHTS = LightPins(Pins(30.6, 43.2, 18.1, 20.7, 16.5, 5), (41.5, 37.5, 32.5))
 _UNO = Pins(40.4, 58.2, 49.5, 52.1, 22.5, 2), Pins(36.8, 41.9, 1.2, 3.8, 22.5, 2)
 
 CONTROLLERS = (
-    Controller("pi_zero_2w", 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, _ZERO, plug_at=54, strip=-18),
+    Controller(
+        "pi_zero_2w", 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, _ZERO, plug_at=54, strip=-18, lights=_ZERO_LIGHTS,
+    ),
     Controller(
         "pi_3a_plus", 65, 56, _four(58, 49, 3.5, 3.5), 2.75, 13, _HEADER, plug_at=10.6, angled=True, shift=9,
-        strip=-47,
+        strip=-47, lights=_HEADER_LIGHTS,
     ),
-    Controller("pi_4", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, _HEADER, 3, USB_C, 11.2, angled=True, strip=-47),
-    Controller("pi_5", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, _HEADER, 3, USB_C, 11.2, angled=True, strip=-47),
+    *(
+        Controller(
+            name, 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, _HEADER, 3, USB_C, 11.2, angled=True, strip=-47,
+            lights=_HEADER_LIGHTS,
+        )
+        for name in ("pi_4", "pi_5")
+    ),
     Controller(
         "pico", 51, 21, _four(47, 11.4, 2, 4.8), 2.1, 12, _PICO, plug_at=10.5, plug_left=True, shift=-15,
+        lights=_PICO_LIGHTS,
     ),
     Controller(
         "uno", 68.6, 53.4, ((14, 2.5), (15.3, 50.7), (66.1, 7.6), (66.1, 35.5)), 3.2, 15, _UNO, 0, USB_B, 38.1,
@@ -218,7 +240,7 @@ class Temple:
 
     # The base, and the pyramid on it
     floor: float = 3.2
-    plinth: float = 89
+    plinth: float = 109
     """Where the first tier begins: below it the lake hides the wall, and plugs have room over the controller."""
     rise: float = 17
     """Of each tier; the chutes need the height to be steep."""
@@ -254,7 +276,7 @@ class Temple:
     """From the middle of the shaft, along the level: behind it the floor is flat."""
     slope: float = 26
     """Of the floor under the beam and to the tongue."""
-    sill: float = 90
+    sill: float = 110
     """How high the tongue's end lies: a heap falls away from it on all sides, so most of the lake stays lower."""
     roof: float = 16.6
     """Over the floor, square to it."""
@@ -271,9 +293,9 @@ class Temple:
     lake_wall: float = 1.8
     shore: float = 108
     """The radius of its rim outside."""
-    rim: float = 102
+    rim: float = 122
     """Above the sill: beads that leave it hop on a full heap."""
-    fill: float = 87
+    fill: float = 107
     """How high the tokens may lie: below the sill."""
     packing: float = 0.56
     """How much of a heap is token: loosely poured, with walls."""

@@ -26,7 +26,7 @@ class Broken:
 
 
 class BrokenRulesError(Exception):
-    """Sizes from which nothing that works can be made."""
+    """Raised for sizes that break a rule."""
 
 
 def broken(temple: Temple) -> tuple[Broken, ...]:

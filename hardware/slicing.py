@@ -47,7 +47,7 @@ _UNITS = {"d": 24.0, "h": 1.0, "m": 1 / 60, "s": 1 / 3600}
 
 
 class SlicerError(Exception):
-    """The slicer is not there, or would not slice."""
+    """The slicer is missing or failed."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Slice:
 
 
 def cut(stl: Path, gcode: Path) -> Slice:
-    """Slice one file; raises `SlicerError` with the slicer's last words."""
+    """Slice one file; raises `SlicerError` with the end of the slicer's output."""
     program = shutil.which("prusa-slicer")
     if program is None:
         raise SlicerError("prusa-slicer is not there: tests/system-packages hardware brings it")
@@ -134,7 +134,8 @@ def spools(grams: Mapping[str, float]) -> Iterator[str]:
     yield ""
     yield (
         f"That is {len(names)} colours, and most of the filament is left over. In two, matt black for chutes and "
-        f"coupon and one for everything else, it takes {_spool(names.get(black, 0.0))} and {_spool(rest)}."
+        f"coupon and one for everything else, it takes {_spool(names.get(black, 0.0))} of the first, "
+        f"and {_spool(rest)} of the other."
     )
 
 

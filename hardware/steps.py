@@ -166,7 +166,7 @@ def inside_out(bench: Bench) -> list[Body]:
     upright = [
         *bench.piece("shell"),
         *bench.piece("plaza"),
-        *bench.piece(bench.chute, (0, 0, -95)),
+        *bench.piece(bench.chute, (0, 0, -temple.plinth - 6)),
         *_screws(plaza.screws(temple), temple.top, long=6),
     ]
     return _turned_over(upright)
@@ -212,7 +212,7 @@ def closed(bench: Bench) -> list[Body]:
 
 
 def lake(bench: Bench) -> list[Body]:
-    """Lay out both halves of the lake beside the temple, the causeways over it, the board around it."""
+    """Lay out both halves of the lake beside the temple, the causeways over it."""
     temple = ("base", "shell", "plaza", bench.chute, "shrine_huitzilopochtli", "shrine_tlaloc")
     side = bench.temple.shore + 14
     return [
@@ -221,7 +221,6 @@ def lake(bench: Bench) -> list[Body]:
         *bench.piece("lake_huitzilopochtli", (-side * 0.62, 0, 0)),
         *bench.piece("causeway_front", (0, 26, 46)),
         *bench.piece("causeway_back", (0, -26, 46)),
-        (_ring(bench.temple), TABLE),
     ]
 
 

@@ -1,4 +1,4 @@
-"""``python -m lab``, at low priority, so that it slows down no running table."""
+"""``python -m lab``, at low priority, so that it does not slow down running tables."""
 
 import os
 import sys

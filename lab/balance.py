@@ -14,11 +14,11 @@ from lab.runs import jobs_of
 from lab.studies import Runner
 
 SAMPLE = 3
-"""Games whose winners are kept one by one, so that the same seeds can be seen to bring them again."""
+"""Games whose winners are stored one by one, so that a run with the same seeds can be compared."""
 
 
 def setups(name: str, folders: tuple[str, ...] = ()) -> list[Setup]:
-    """Return what is played of a game: each preset at its largest table, and with its handicap where it has one."""
+    """Return the setups to be played of a game: each preset at its largest table, and with its handicap if any."""
     game = games(folders)[name]
     every = [
         Setup(game=name, preset=preset, seats=max(game.seatings), chosen=chosen, folders=folders)
@@ -29,7 +29,7 @@ def setups(name: str, folders: tuple[str, ...] = ()) -> list[Setup]:
 
 
 def measured(every: Sequence[Setup], count: int, first: int, play: Runner) -> list[Played]:
-    """Play so many games of each setup and return what came of them."""
+    """Play a number of games of each setup and return their results."""
     jobs = [jobs_of(each, count, first, _name(each)) for each in every]
     return [_played(setup, first, found) for setup, found in zip(every, play(jobs), strict=True)]
 

@@ -63,7 +63,7 @@ def lengths(turns: Sequence[int], units: tuple[str, str], label: str) -> str:
 
 
 def effects(found: Mapping[str, Effect], certain: Mapping[str, bool], unit: str, scale: float = 1) -> str:
-    """Return differences with their intervals, one below the other; what may be chance is grey."""
+    """Return differences with their intervals, one below the other; those that may be chance are grey."""
     figure = Figure((7.5, 0.28 * len(found) + 0.9))
     axes = figure.subplots()
     for at, (name, effect) in enumerate(found.items()):

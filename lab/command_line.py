@@ -20,7 +20,7 @@ from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.studies import Sizes
 
 ALL_MINUTES = 60
-"""How long `lab all` plays if nobody says otherwise: its next run goes on where this one stopped."""
+"""How long `lab all` plays by default: its next run goes on where this one stopped."""
 
 EVERY = "every"
 """The word for all languages of a report."""
@@ -72,7 +72,7 @@ def strategy(arguments: argparse.Namespace) -> int:
     setup, play = _setup(arguments), _runner(arguments)
     (base,) = play([runs.jobs_of(setup, arguments.games, arguments.first, studies.BASE)])
     for each in sorted(studies.probed(setup, base, play), key=lambda change: -change.wins.difference):
-        print(f"{_shown(each)}  {each.name}")
+        print(f"{_change_text(each)}  {each.name}")
     return 0
 
 
@@ -142,7 +142,7 @@ def everything(arguments: argparse.Namespace) -> int:
 
 
 class _Shared:
-    """Plays what a study asks for in a bounded time, of which each question gets an equal share of what is left."""
+    """Plays a study's games in a bounded time; each question gets an equal share of what is left of it."""
 
     def __init__(self, run: Callable[..., list[list[matches.Record]]], until: float) -> None:
         self._run, self._until, self._left = run, until, studies.QUESTIONS
@@ -170,7 +170,7 @@ def _difference(effect: Effect, scale: float) -> str:
     return f"{scale * effect.difference:+.1f} ({low:+.1f} to {high:+.1f}; p = {effect.p:.3g}, {effect.pairs} pairs)"
 
 
-def _shown(change: studies.Change) -> str:
+def _change_text(change: studies.Change) -> str:
     wins = change.wins
     return (
         f"{100 * wins.before:5.1f} -> {100 * wins.after:5.1f} %  {100 * wins.difference:+6.1f}  "
@@ -213,8 +213,8 @@ def _chosen(setup: Setup, pairs: Sequence[str]) -> dict[str, Value]:
 
 def _sizes(arguments: argparse.Namespace) -> Sizes:
     n = arguments.games
-    asked = {name: getattr(arguments, name) for name in ("options", "habits", "cards", "strengths")}
-    return Sizes(n, **{name: min(n, getattr(Sizes(), name) if it is None else it) for name, it in asked.items()})
+    given = {name: getattr(arguments, name) for name in ("options", "habits", "cards", "strengths")}
+    return Sizes(n, **{name: min(n, getattr(Sizes(), name) if it is None else it) for name, it in given.items()})
 
 
 def _runner(arguments: argparse.Namespace) -> studies.Runner:
@@ -231,7 +231,7 @@ def _end_with_input() -> None:
     """End this process as soon as its standard input is closed: whoever started it is gone."""
 
     def watch() -> None:
-        while os.read(0, 1024):  # not sys.stdin: its lock would be in the way of an ordinary end
+        while os.read(0, 1024):  # not sys.stdin: its lock would block an ordinary exit
             pass
         os._exit(130)
 

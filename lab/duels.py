@@ -18,12 +18,12 @@ STEPS = (0.5, 0.75, 1.3, 2.0)
 """By what a constant is multiplied in the search for a better one."""
 
 BETTER = 0.02
-"""By how much more of the won games a constant must win, or the one before it stays."""
+"""By how much a constant must raise the share of won games to replace the one before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """What came of a duel: of all won games, how many the one player won, and how many equal players would."""
+    """The result of a duel: of all won games, the share that the one player won, and that of equal players."""
 
     won: Share
     fair: float
@@ -38,7 +38,7 @@ def job(setup: Setup, one: str, other: str, games: int, first: int = 0) -> Job:
 
 
 def judged(setup: Setup, one: str, records: Sequence[Record]) -> Duel:
-    """Return what came of the games of a duel; of a shared win each who shares it has one."""
+    """Return the result of a duel's games; a shared win counts for each who shares it."""
     wins = sum(len(each.winners) for each in records)
     own = sum(each.players[seat] == one for each in records for seat in each.winners)
     fair = 1 / len(game_of(setup).seatings[setup.seats])
@@ -46,11 +46,12 @@ def judged(setup: Setup, one: str, records: Sequence[Record]) -> Duel:
 
 
 def fitted(
-    setup: Setup, base: str, other: str, play: Runner, games: int, first: int, say: Callable[[str], None]
+    setup: Setup, base: str, other: str, play: Runner, games: int, first: int, report: Callable[[str], None]
 ) -> str:
     """Return the player that wins most against another one, found one constant after the other, from `base` on.
 
-    Each constant is tried at a few multiples. All are tried on the same seeds, so others have to judge what is found.
+    Each constant is tried at a few multiples. All are tried on the same seeds, so the result must be judged on
+    others.
     """
     best, constants = base, _constants(setup, base)
     for name, value in constants.items():
@@ -58,7 +59,7 @@ def fitted(
         found = play([job(setup, each, other, games, first) for each in players])
         won = {each: judged(setup, each, one).won for each, one in zip(players, found, strict=True)}
         for each, share in won.items():
-            say(f"{name}: {100 * share.share:5.1f} % of {share.of}  {each}")
+            report(f"{name}: {100 * share.share:5.1f} % of {share.of}  {each}")
         winner = max(players, key=lambda each: won[each].share)
         if won[winner].share >= won[best].share + BETTER:
             best, constants = winner, _constants(setup, winner)
@@ -75,7 +76,7 @@ def _player(constants: Mapping[str, float]) -> str:
 
 
 def _others(value: float) -> list[float]:
-    """Return what to try instead of a constant."""
+    """Return the values to try instead of a constant."""
     if isinstance(value, int) and abs(value) < 5:
         return [value - 2, value - 1, value + 1, value + 2]
     return [round(value * by) if isinstance(value, int) else round(value * by, 3) for by in STEPS]

@@ -24,8 +24,8 @@ def player(name: str) -> Player:
 
     ``app`` may be followed by a level, as in ``app strong``, or by constants: ``app coin=2 reach=0.5``. ``random``
     draws any move, ``eager MOVE`` and ``never MOVE`` are the app with a habit.
-    A move may be named with its first argument: ``eager sacrifice tlaloc``. Who is eager for a move makes it
-    whenever it is legal; who never makes one avoids it as long as there is another.
+    A move may be named with its first argument: ``eager sacrifice tlaloc``. An eager player makes the move whenever
+    it is legal; one that never makes it avoids it while there is another.
     """
     kind, _, what = name.partition(" ")
     if name == APP:
@@ -45,7 +45,7 @@ def player(name: str) -> Player:
 
 @lru_cache(maxsize=64)
 def skill(game: Game[Any], text: str) -> Skill:
-    """Return what ``coin=2 reach=0.5`` says beside the practised player's constants; raises `ValueError`.
+    """Return the practised player's constants changed as in ``coin=2 reach=0.5``; raises `ValueError`.
 
     The first word may be a level, whose constants are then those that stay.
     """

@@ -16,7 +16,7 @@ from companion.games.kit import CHANCE, Game, Move, Refusal, Seat, Value, outcom
 from lab import habits
 
 LONGEST = 10_000
-"""Moves after which a game is said to stand still."""
+"""Moves after which a game counts as a standstill."""
 
 
 class Setup(Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Setup(Struct, frozen=True, kw_only=True):
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """What came of one game.
+    """The result of one game.
 
     `variant` names what was played in it, `kind` is empty if it stood still. `leads` counts how often another seat
     went ahead of all; `forced` the turns in which no player had more than one move. `cards` has the seat that drew
@@ -64,7 +64,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class SetupError(ValueError):
-    """Nothing that can be played: the message says what was given and what was expected."""
+    """A setup that cannot be played; the message gives the value and what was expected."""
 
 
 @lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""What a game calls its seats, presets, options and ends, by the texts in its folder; without words a code stands."""
+"""A game's names for its seats, presets, options and ends, from its texts; other codes stand for themselves."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from companion.games.kit import Game
 
 def of(game: Game[Any], language: str) -> Callable[[str, object], str]:
     """Return what names a code of a game by the key of its words, ``called("seat.east", "east")``."""
-    words = _words(registry.folder(game) / "texts", language)
-    return lambda key, code: words.get(key, str(code))
+    texts = _texts(registry.folder(game) / "texts", language)
+    return lambda key, code: texts.get(key, str(code))
 
 
 @cache
-def _words(folder: Path, language: str) -> Mapping[str, str]:
+def _texts(folder: Path, language: str) -> Mapping[str, str]:
     paths = (folder / f"{language}.toml", *sorted(folder.glob(f"{language}.*.toml")))
     texts = [tomllib.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
-    return {key: words for each in texts for key, words in _flat(each)}
+    return {key: text for each in texts for key, text in _flat(each)}
 
 
 def _flat(tree: Mapping[str, Any], stem: str = "") -> Iterator[tuple[str, str]]:

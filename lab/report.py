@@ -23,7 +23,7 @@ REPLAYED = 5
 """Standstills whose last moves the page itself shows."""
 
 LAST = 60
-"""How many of them: what repeats is in sight."""
+"""How many last moves are shown, enough to see what repeats."""
 
 LANGUAGES = ("en", "es")
 
@@ -36,23 +36,29 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
     The game, its seats and ends, and what was chosen have the words of the game's pages; moves, and what is changed
     one at a time, the names by which the lab's commands know them.
     """
-    setup, summary, say = findings.setup, findings.summary, _words(language)
+    setup, summary, translate = findings.setup, findings.summary, _translator(language)
     called = names.of(game_of(setup), language)
     seat = findings.counted
-    judged = say("%(seat)s won") % {"seat": called(f"seat.{seat}", seat)} if seat else say("games with a winner")
+    judged = (
+        translate("%(seat)s won") % {"seat": called(f"seat.{seat}", seat)}
+        if seat
+        else translate("games with a winner")
+    )
     pace = pace or game_of(setup).playtest.paces.get(setup.preset, PACE_S)
     played = {**findings.strengths, **({"usual": findings.usual} if findings.usual else {})}
     quartiles = [round(each) for each in _quartiles(summary.turns)]
     drawn = {
-        "lengths": charts.lengths(summary.turns, (say("turns"), say("games")), say("Length of the games")),
+        "lengths": charts.lengths(
+            summary.turns, (translate("turns"), translate("games")), translate("Length of the games")
+        ),
         "seats": charts.seats(
             {called(f"seat.{seat}", seat): share for seat, share in summary.seats.items()},
             sum(each.share for each in summary.seats.values()) / len(summary.seats),
-            say("% of all games won"),
-            say("Wins by seat"),
+            translate("% of all games won"),
+            translate("Wins by seat"),
         ),
-        "options": _drawn(findings.options, f"{judged}, {say('difference in %')}"),
-        "habits": _drawn(findings.habits, say("wins of who has the habit, difference in %")),
+        "options": _drawn(findings.options, f"{judged}, {translate('difference in %')}"),
+        "habits": _drawn(findings.habits, translate("wins of who has the habit, difference in %")),
     }
     heat = game_of(setup).playtest.heat(options_of(setup))
     counted = ""
@@ -60,7 +66,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
         counted = heat.counted if isinstance(heat.counted, str) else heat.counted[language]
         drawn["heat"] = charts.board(heat, summary.places, counted)
     return (
-        _pages(say)
+        _pages(translate)
         .get_template("report.html")
         .render(
             language=language,
@@ -70,7 +76,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
             summary=summary,
             first=findings.first,
             seats=setup.seats,
-            chosen=", ".join(_chosen(key, value, say, called) for key, value in setup.chosen.items()),
+            chosen=", ".join(_chosen(key, value, translate, called) for key, value in setup.chosen.items()),
             command=f"python -m lab run {_arguments(setup)} --games {summary.games} --first {findings.first}",
             replay=f"python -m lab replay {_arguments(setup)}",
             quartiles=quartiles,
@@ -93,20 +99,20 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
     )
 
 
-def _pages(say: Callable[[str], str]) -> jinja2.Environment:
-    """Return where the report's template is found; in it `_` says an English sentence with its facts."""
+def _pages(translate: Callable[[str], str]) -> jinja2.Environment:
+    """Return the report's template loader, whose `_` translates an English sentence and fills in its facts."""
     found = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_HERE))
-    found.globals["_"] = lambda text, **facts: Markup(say(text)) % facts  # noqa: S704  # our own sentences
+    found.globals["_"] = lambda text, **facts: Markup(translate(text)) % facts  # noqa: S704  # our own sentences
     return found
 
 
 @cache
-def _words(language: str) -> Callable[[str], str]:
-    """Return what says an English sentence of the report in a language."""
+def _translator(language: str) -> Callable[[str], str]:
+    """Return the function that translates an English sentence of the report."""
     if language == LANGUAGES[0]:
         return str
-    words = tomllib.loads((_HERE / f"report.{language}.toml").read_text(encoding="utf-8"))
-    return words.__getitem__
+    sentences = tomllib.loads((_HERE / f"report.{language}.toml").read_text(encoding="utf-8"))
+    return sentences.__getitem__
 
 
 def _arguments(setup: Setup) -> str:
@@ -120,9 +126,9 @@ def _last_moves(setup: Setup, record: Record) -> list[str]:
     return [" ".join((str(n), seat, *map(str, move.to_json()))) for n, (_, seat, move, _, _) in moves]
 
 
-def _chosen(key: str, value: object, say: Callable[[str], str], called: Callable[[str, object], str]) -> str:
-    shown = say("a file of your own") if _is_file(value) else called(f"option.{key}.value.{value}", value)
-    return f"{called(f'option.{key}.name', key)}: {shown}"
+def _chosen(key: str, value: object, translate: Callable[[str], str], called: Callable[[str, object], str]) -> str:
+    chosen = translate("a file of your own") if _is_file(value) else called(f"option.{key}.value.{value}", value)
+    return f"{called(f'option.{key}.name', key)}: {chosen}"
 
 
 def _is_file(value: object) -> bool:

@@ -19,7 +19,7 @@ BATCH = 8
 
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is called with how many games are over, of how many, after each batch."""
+"""Called after each batch with the number of games that are over, and of all."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -50,16 +50,16 @@ def run(
     `SetupError` for a file whose games were set up otherwise. Once `until` is past, a time of the monotonic clock,
     no batch is begun but the first: then each job has the records of its first seeds, as many as every other.
     """
-    kept = _kept(path, jobs) if path else {}
+    stored = _stored(path, jobs) if path else {}
     longest = max((len(job.seeds) for job in jobs), default=0)
     rounds = [[(job, job.seeds[at]) for job in jobs if at < len(job.seeds)] for at in range(longest)]
-    wanted = [(job, seed) for each in rounds for job, seed in each if (job.variant, seed) not in kept]
+    wanted = [(job, seed) for each in rounds for job, seed in each if (job.variant, seed) not in stored]
     batches = [wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH)]
-    done, total = len(kept), len(kept) + len(wanted)
+    done, total = len(stored), len(stored) + len(wanted)
     with _appended(path) as file, closing(_played(batches, processes or os.cpu_count() or 1)) as played:
         for found in played:
             for line in found:
-                kept[line.record.variant, line.record.seed] = line.record
+                stored[line.record.variant, line.record.seed] = line.record
                 if file:
                     file.write(msgspec.json.encode(line) + b"\n")
             if file:
@@ -70,9 +70,9 @@ def run(
             if until is not None and time.monotonic() >= until:
                 break
     whole = next(
-        (n for n, each in enumerate(rounds) if any((job.variant, s) not in kept for job, s in each)), longest
+        (n for n, each in enumerate(rounds) if any((job.variant, s) not in stored for job, s in each)), longest
     )
-    return [[kept[job.variant, seed] for seed in job.seeds[:whole]] for job in jobs]
+    return [[stored[job.variant, seed] for seed in job.seeds[:whole]] for job in jobs]
 
 
 class Bar:
@@ -82,7 +82,7 @@ class Bar:
         self._screen, self._since, self._begun = screen, time.monotonic(), -1
 
     def __call__(self, done: int, total: int) -> None:
-        """Say that so many games are over; the line ends with the last."""
+        """Show how many games are over; the line ends with the last."""
         if self._begun < 0:
             self._begun = max(0, done - BATCH)
         spent = time.monotonic() - self._since
@@ -93,7 +93,7 @@ class Bar:
 
 
 def to_file(path: Path, done: int, total: int) -> None:
-    """Say in a file how many games are over, whole at every moment: ``16 400``."""
+    """Write into a file how many games are over, complete at every moment: ``16 400``."""
     draft = path.with_suffix(".new")
     draft.write_text(f"{done} {total}\n", encoding="ascii")
     draft.replace(path)
@@ -124,7 +124,7 @@ def _appended(path: Path | None) -> Iterator[IO[bytes] | None]:
         yield file
 
 
-def _kept(path: Path, jobs: Iterable[Job]) -> dict[tuple[str, int], Record]:
+def _stored(path: Path, jobs: Iterable[Job]) -> dict[tuple[str, int], Record]:
     """Return the records that a file holds of these jobs; half a line at its end, of a run cut short, is cut off."""
     if not path.exists():
         return {}

@@ -18,7 +18,7 @@ from lab.runs import Job
 BASE = "base"
 
 QUESTIONS = 5
-"""How often a whole study has games played: the base, strengths, options, cards, habits."""
+"""The games of a whole study: the base, strengths, options, cards, habits."""
 
 CERTAIN = 0.05
 """The corrected p below which a difference is called certain."""
@@ -55,12 +55,12 @@ class Change:
 
     @property
     def certain(self) -> bool:
-        """Whether chance alone would hardly do as much."""
+        """Whether chance alone would hardly cause as much."""
         return self.p < CERTAIN
 
     @property
     def verdict(self) -> str:
-        """What a habit or a card is for who has it."""
+        """The effect of a habit or a card for the player who has it."""
         if not self.certain or self.wins.low <= 0 <= self.wins.high:
             return ""
         return "better" if self.wins.difference > 0 else "worse"
@@ -68,7 +68,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a number of games of one kind came to."""
+    """The results of a number of games of one kind."""
 
     games: int
     kinds: Mapping[str, Share]
@@ -97,13 +97,13 @@ class Findings:
     habits: Sequence[Change] = ()
     strengths: Mapping[str, Summary] = field(default_factory=dict)
     usual: Summary | None = None
-    """The same seeds by the preset as it comes, where that was played too."""
+    """The same seeds with the unchanged preset, where that was played too."""
     beside: Change | None = None
-    """What the options chosen beside the preset's do to it, all together."""
+    """The joint effect of the options that were chosen beside the preset's."""
 
 
 def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0, beside: bool = False) -> Findings:
-    """Play everything that a report wants to know of a preset.
+    """Play every game that a report on a preset needs.
 
     `beside` has the preset played as it comes, too, with the same seeds, where the setup chooses other options.
     """
@@ -130,7 +130,7 @@ def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0, beside: bool
 
 
 def summary(setup: Setup, records: Sequence[Record]) -> Summary:
-    """Return what some games came to."""
+    """Return the results of some games."""
     seats = game_of(setup).seatings[setup.seats]
     n, turns = len(records), sum(each.turns for each in records)
     kinds = Counter(each.kind for each in records if not each.stood_still)

@@ -250,7 +250,7 @@ class Connection:
         if self._returns_to is not None and self._returns_to != self._address:
             self._address = self._returns_to
             return
-        if self._returns_to is not None:  # this was the return
+        if self._returns_to is not None:  # this connection is the return
             self._return_s = RETURN_S[0] if was_up else min(2 * self._return_s, RETURN_S[1])
             self._returns_to = None
         self._address = self._addresses[(self._addresses.index(self._address) + 1) % len(self._addresses)]
@@ -502,5 +502,5 @@ def _no_delay(_client: paho.Client, _data: object, connection: object) -> None:
 def _cut(client: paho.Client) -> None:
     connection = client.socket()
     if isinstance(connection, socket.socket):
-        with suppress(OSError):  # it may be gone already, which is what was wanted
+        with suppress(OSError):  # it may be closed already, which was the aim
             connection.shutdown(socket.SHUT_RDWR)

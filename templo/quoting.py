@@ -7,14 +7,14 @@ from collections.abc import Iterable
 LONGEST = 80
 
 
-def shown(value: object) -> str:
-    r"""Return a value as a message shows it: escaped, and short whatever its size.
+def quoted(value: object) -> str:
+    r"""Return a value as a message quotes it: escaped, and short whatever its size.
 
-    >>> shown("a\nb")
+    >>> quoted("a\nb")
     "'a\\nb'"
-    >>> shown(10**5000)
+    >>> quoted(10**5000)
     'a huge number'
-    >>> len(shown("x" * 1000))
+    >>> len(quoted("x" * 1000))
     80
     """
     if isinstance(value, bytes | str):
@@ -28,13 +28,13 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def printable(words: str, longest: int = 600) -> str:
+def printable(text: str, longest: int = 600) -> str:
     r"""Return words as a terminal may show them: in one line, other signs written out.
 
     >>> printable("no such file: \x1b[2J")
     'no such file: \\x1b[2J'
     """
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in words)[:longest]
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)[:longest]
 
 
 def nearest(word: str, known: Iterable[str], closeness: float = 0.6) -> str | None:

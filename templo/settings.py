@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args, get_ori
 
 import msgspec
 
-from templo.quoting import nearest, printable, shown
+from templo.quoting import nearest, printable, quoted
 from templo.setting_types import split_port
 
 PREFIX = "TEMPLO_"
@@ -113,7 +113,7 @@ def _walked(declared: type, prefix: str) -> Iterator[Setting]:
 
 
 def _setting(key: str, hint: Any) -> Setting:
-    if NoneType in get_args(hint):  # None says that nothing was given, and nobody can give it
+    if NoneType in get_args(hint):  # None means that nothing was given, so no value may be None
         (hint,) = (each for each in get_args(hint) if each is not NoneType)
     metas = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, msgspec.Meta)]
     extra = {name: value for meta in metas for name, value in (meta.extra or {}).items()}
@@ -196,7 +196,7 @@ class _Findings:
             meant = nearest(key, self.settings)
             expected = f"did you mean {meant}?" if meant else f"expected one of {', '.join(self.settings)}"
             origin = given[key].origin
-            self.wrong.setdefault(key, SettingsError(f"{shown(key)} (from {origin}) is no setting; {expected}"))
+            self.wrong.setdefault(key, SettingsError(f"{quoted(key)} (from {origin}) is no setting; {expected}"))
         return {key: raw for key, raw in given.items() if key in self.settings}
 
     def from_environment(self, environ: Mapping[str, str], config: str) -> dict[str, RawValue]:
@@ -243,7 +243,7 @@ def default_state(environ: Mapping[str, str], home: Path) -> Path:
 
 def _base(environ: Mapping[str, str], name: str, otherwise: Path) -> Path:
     base = environ.get(name) or ""
-    return Path(base) if base.startswith("/") else otherwise  # a relative one is to be ignored, says the standard
+    return Path(base) if base.startswith("/") else otherwise  # the XDG standard says to ignore a relative path
 
 
 def _renamed(environ: Mapping[str, str], old: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -288,7 +288,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _refusal(key: str, raw: RawValue, expected: str) -> SettingsError:
-    found = "hidden" if raw.value is None else "a table" if isinstance(raw.value, dict) else shown(raw.value)
+    found = "hidden" if raw.value is None else "a table" if isinstance(raw.value, dict) else quoted(raw.value)
     return SettingsError(f"{key} is {found} (from {printable(raw.origin)}); expected {expected}")
 
 
@@ -357,7 +357,7 @@ class SetFlag(SettingFlag):
         """Return the one setting."""
         key, equals, text = value.partition("=")
         if not equals:
-            raise SettingsError(f"--set is {shown(value)}; expected KEY=VALUE, such as broker.port=1883")
+            raise SettingsError(f"--set is {quoted(value)}; expected KEY=VALUE, such as broker.port=1883")
         return {key: text}
 
 

@@ -64,11 +64,11 @@ class Broker:
         os.kill(self.pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it run on."""
+        """Let it continue."""
         os.kill(self.pid, signal.SIGCONT)
 
     def log(self) -> str:
-        """Return the end of what it said."""
+        """Return the end of its output."""
         return self._log.read_text(errors="replace")[-2000:]
 
 

@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, Page
 
 from tests.palette import small
 
-PICTURES = Path(__file__).resolve().parent.parent / "docs" / "pictures"
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "pictures"
 LARGEST = 250_000
 """Bytes: a README is read on phones too."""
 
@@ -37,8 +38,12 @@ class Camera:
         page.bring_to_front()
         page.evaluate("() => { document.activeElement?.blur(); scrollTo(0, 0); }")
         page.wait_for_timeout(400)  # health and log may still be on their way
-        picture = small(page.screenshot(), self._darkroom)
-        assert len(picture) <= LARGEST, f"{name} is {len(picture)} bytes; expected at most {LARGEST}"
-        (PICTURES / f"{name}.png").write_bytes(picture)
-        self.taken.append(name)
-        print(f"docs/pictures/{name}.png  {len(picture) // 1024} kB", flush=True)
+        self.write(PICTURES / f"{name}.png", page.screenshot())
+
+    def write(self, path: Path, screenshot: bytes) -> None:
+        """Write a screenshot as a small picture, and print its path below the project's folder."""
+        picture = small(screenshot, self._darkroom)
+        assert len(picture) <= LARGEST, f"{path.stem} is {len(picture)} bytes; expected at most {LARGEST}"
+        path.write_bytes(picture)
+        self.taken.append(path.stem)
+        print(f"{path.relative_to(ROOT)}  {len(picture) // 1024} kB", flush=True)

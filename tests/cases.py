@@ -1,4 +1,4 @@
-"""Many cases of one sentence in one test, where a test for each would cost more than what it tries."""
+"""Many cases of one sentence in one test, where a test for each would cost more than the cases themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def every_case(
     """Give a test each case in turn, as `pytest.mark.parametrize` gives them to as many tests.
 
     Every case is tried, whatever the others do, and each that fails is named in the failure. They share the test's
-    fixtures: what one case leaves there, the next one finds.
+    fixtures, and whatever an earlier case left in them.
     """
     wanted = (names,) if isinstance(names, str) else names
     tried = list(cases)

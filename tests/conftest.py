@@ -31,10 +31,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was imported and collected out of garbage collections, and let fewer of them happen."""
+    """Exclude everything that was imported and collected from garbage collections, and run fewer of them."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected() -> Iterator[None]:
+    """Collect garbage at the end of each module, so that a leak fails the module that made it and no later one."""
+    yield
+    gc.collect()
 
 
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")

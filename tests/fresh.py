@@ -108,7 +108,7 @@ exit $code
 
 
 class FreshError(Exception):
-    """What is in the way, in a sentence that names its mend."""
+    """What prevents a run, in a sentence that names the remedy."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -285,7 +285,7 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def read(self, seconds: float) -> bool:
-        """Take what is said within a time; returns false where nobody is left to say anything."""
+        """Read output for a time; returns false once the command has ended."""
         if not select.select([self._master], [], [], seconds)[0]:
             return True
         try:
@@ -395,7 +395,7 @@ class Root:
         run(*self.inside(["sh", "-c", update]), environment=self.environment)
 
     def inside(self, command: Sequence[str], folder: str = "/root/templo-mayor") -> list[str]:
-        """Return the command line that runs another in a folder of the root, and ends all that it leaves."""
+        """Return the command line that runs another in a folder of the root and ends every process that it leaves."""
         pairs = [str(word) for pair in self.files for word in pair]
         unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"]
         there = [*UNTROUBLED, "--chdir", folder, *command]
@@ -468,7 +468,7 @@ def remove(folder: Path) -> None:
 
 
 def run(*command: str | Path, environment: Mapping[str, str] | None = None) -> str:
-    """Run a program of this machine; returns what it printed, raises `FreshError` with its last words."""
+    """Run a program of this machine; returns its output, raises `FreshError` with the end of it."""
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         last = "\n".join((done.stderr or done.stdout).strip().splitlines()[-12:])

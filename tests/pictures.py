@@ -1,8 +1,8 @@
 """Draws the README's pictures: plays evenings on the running demo, as people would, and photographs their pages.
 
-``python -m tests.pictures [NAME...]`` writes docs/pictures/<name>.png and the moving token-to-lake.webp, all of them
-or those that are named, and prints each. The demo is the real one, with its broker, its keys and its simulated
-temple; only the players are not. It gives up after `LONGEST` seconds.
+``python -m tests.pictures [NAME...]`` writes docs/pictures/<name>.png, the moving token-to-lake.webp and the icons
+companion/web/static/icon-*.png, all of them or those that are named, and prints each. The demo is the real one, with
+its broker, its keys and its simulated temple; only the players are not. It gives up after `LONGEST` seconds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests import album, film, sanctuary
+from tests import album, film, icons, sanctuary
 from tests.camera import PHONE, PICTURES, SCREEN, Camera
 from tests.guides import SKIPPED
 
@@ -44,7 +44,7 @@ EVENING = (
     " hhhh tthtt hhht hthtt hhhhtt tthhh ttht hhhth ttt hhtht hhhtt ttthh hhhh tthtt htht tthh hhtt hhht tttt hhhtt"
     " hthtt hhhh tth htt hhtht"
 )
-"""What fell turn by turn, a letter for each token as the demo's keys name them."""
+"""The tokens of each turn, a letter for each as the demo's keys name them."""
 
 
 class Demo:
@@ -116,7 +116,7 @@ class Demo:
 
 
 def until(true: Callable[[], object], what: str, seen: Callable[[], object] = lambda: "") -> None:
-    """Wait until something is so, for as long as patience lasts."""
+    """Wait until a condition holds, up to the patience of a step."""
     deadline = time.monotonic() + PATIENCE
     while not true():
         if time.monotonic() > deadline:
@@ -250,7 +250,7 @@ def phone(browser: Browser, language: str = "en") -> Page:
 
 
 def an_evening(browser: Browser, demo: Demo, camera: Camera) -> None:
-    """The lobby, and a long evening of which most is over."""
+    """The lobby, and a long evening near its end."""
     table = Table.opened(browser, demo, "Friday evening", 260)
     table.sit("east", "north")
     camera.take(table.phone, "phone-lobby")
@@ -346,21 +346,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     assert chromium, "Chromium is not installed; expected it from the system's packages"
     signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(LONGEST)
-    with Demo() as demo, sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium)
         camera = Camera(browser, names)
         try:
-            for scene in (the_door, an_evening, the_flood, the_war):
-                scene(browser, demo, camera)
-            album.take(browser, camera)
-            sanctuary.take(browser, camera)
-            film.take(browser, camera)
+            icons.draw(browser, camera)
+            if not names or set(names) > set(camera.taken):
+                with Demo() as demo:
+                    for scene in (the_door, an_evening, the_flood, the_war):
+                        scene(browser, demo, camera)
+                album.take(browser, camera)
+                sanctuary.take(browser, camera)
+                film.take(browser, camera)
         finally:
             browser.close()
     signal.alarm(0)
     missing = set(names) - set(camera.taken)
     assert not missing, f"there is no picture {', '.join(sorted(missing))}; expected the names of docs/pictures"
-    print(f"{len(camera.taken)} pictures are in docs/pictures.")
+    print(f"{len(camera.taken)} pictures were drawn.")
     return 0
 
 

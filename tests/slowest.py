@@ -1,6 +1,6 @@
 """A pytest plugin: `--slowest` lists the tests that cost most processor time, their brokers and browsers included.
 
-Elapsed time on a busy machine says more about the machine than about the test. Processor time does not, so it
+Elapsed time on a busy machine measures the machine rather than the test. Processor time does not, so it
 decides the order; the seconds elapsed stand beside it, because a test that waits costs no processor time and is slow
 all the same.
 """

@@ -1,8 +1,9 @@
-"""Counts the code of git revisions: `python -m tools.count_tree BEFORE [NOW] [--write]`.
+"""Counts the code of git revisions: `python -m tools.count_tree BEFORE [NOW...] [--packages] [--write]`.
 
 It counts modules, imports and lines of `templo`, `controller` and `companion`, and the code for three additions:
 a topic, a backend, a game. Every figure comes from the files of the revision, whatever the layout. With `--write`
-the table goes into docs/architecture.md, between its marks.
+the table goes into docs/architecture.md, between its marks. `--packages` counts the lines of code of each package
+instead.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import grimp
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("templo", "controller", "companion")
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
-MARKS = re.compile(r"(<!-- generated: count_tree -->\n).*?(<!-- end -->)", re.DOTALL)
+MARKS = r"(<!-- generated: {} -->\n).*?(<!-- end -->)"
 PAGES = (".html", ".css", ".js")
 GAME = re.compile(r"<!-- file: beans/__init__\.py -->\n```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -147,37 +148,58 @@ def figures(tree: Tree) -> dict[str, str]:
     return rows
 
 
-def of_revision(revision: str) -> dict[str, str]:
+def by_package(tree: Tree) -> dict[str, str]:
+    """Return the lines of Python without blank lines, comments and docstrings of each package and in all.
+
+    Modules that lie directly in a program belong to none of its packages.
+    """
+    found: Counter[str] = Counter()
+    for path in tree.files(".py"):
+        program, *folders = tree.name(path.parent).split("/")
+        lines = code_lines(path.read_text("utf-8"))
+        found[f"`{program}`"] += lines
+        found["all"] += lines
+        if folders and program != "templo":
+            found[f"`{program}/{folders[0]}`"] += lines
+    return {name: f"{found[name]:,}" for name in sorted(found, key=lambda name: (name == "all", name))}
+
+
+def of_revision(revision: str, count: Callable[[Tree], dict[str, str]]) -> dict[str, str]:
     """Return the figures of a git revision."""
     archive = subprocess.run(
         ["git", "archive", revision, "--", "."], cwd=ROOT, check=True, capture_output=True
     ).stdout
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
-        return figures(Tree(Path(folder)))
+        return count(Tree(Path(folder)))
 
 
 def table(columns: dict[str, dict[str, str]]) -> str:
     """Return a Markdown table with a column for each revision."""
-    names = dict.fromkeys(name for rows in columns.values() for name in rows)
+    names = dict.fromkeys(name for rows in reversed(columns.values()) for name in rows)
     lines = [["", *columns], ["---"] * (1 + len(columns))]
     lines += [[name, *(rows.get(name, "-") for rows in columns.values())] for name in names]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def main() -> None:
-    """Print the table of two revisions."""
+    """Print the table of some revisions."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.count_tree", description="Count the code of git revisions."
     )
     parser.add_argument("before", metavar="BEFORE", help="a git revision")
-    parser.add_argument("now", metavar="NOW", nargs="?", default="HEAD", help="a git revision (HEAD)")
+    parser.add_argument("now", metavar="NOW", nargs="*", default=["HEAD"], help="later ones (HEAD)")
+    parser.add_argument("--packages", action="store_true", help="count the lines of code of each package")
     parser.add_argument("--write", action="store_true", help="put the table into docs/architecture.md")
     given = parser.parse_args()
-    columns = table({"before": of_revision(given.before), "now": of_revision(given.now)})
+    revisions = [given.before, *given.now]
+    heads = ["before", *given.now[:-1], "now"]
+    count = by_package if given.packages else figures
+    columns = table({head: of_revision(each, count) for head, each in zip(heads, revisions, strict=True)})
     if given.write:
         page = ARCHITECTURE.read_text("utf-8")
-        ARCHITECTURE.write_text(MARKS.sub(lambda found: found[1] + columns + found[2], page), "utf-8")
+        marks = re.compile(MARKS.format("packages" if given.packages else "count_tree"), re.DOTALL)
+        ARCHITECTURE.write_text(marks.sub(lambda found: found[1] + columns + found[2], page), "utf-8")
     print(columns, end="")
 
 

@@ -37,7 +37,7 @@ mv debian/changelog.new debian/changelog
 dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
 lintian --allow-root --fail-on error ../templo-mayor_*.changes
 """
-"""Names what is not a release after its commit and the time of it, so that apt takes each build for an update."""
+"""Names a build that is not a release after its commit and its time, so that apt treats each as an update."""
 
 
 def main(argv: Sequence[str]) -> int:

@@ -49,7 +49,7 @@ _BESIDE = re.compile(rb"\]\((?=[\w-]+\.md)")
 
 
 class ReleaseError(Exception):
-    """Files are missing; the message says which, and what makes them."""
+    """Files are missing; the message names them and the commands that make them."""
 
 
 def found(root: Path) -> Iterator[tuple[str, Path]]:

@@ -19,10 +19,10 @@ from templo import contract
 WAITING = 20_000
 """The most messages that wait; another one replaces the newest in the longest lane."""
 
-NEWEST_WORDS = 100
+MOST_OF_A_KIND = 100
 """The most waiting messages of one kind, tokens aside, for one temple; the oldest are dropped as outdated."""
 
-WORDS_AT_ONCE = 10
+MESSAGES_AT_ONCE = 10
 """How many of those are taken in one turn: each may cause a change of the store."""
 
 MOST_TEMPLES = 1_000
@@ -133,7 +133,7 @@ class Backlog:
             if not self._admits(temple, source):
                 return False
             lane = self._lanes.setdefault((temple, message.leaf, source), deque())
-            if not isinstance(message, contract.Token) and len(lane) >= NEWEST_WORDS:
+            if not isinstance(message, contract.Token) and len(lane) >= MOST_OF_A_KIND:
                 lane.popleft()
                 self._count -= 1
             if self._count >= self._most and not self._make_room(lane):
@@ -239,4 +239,4 @@ class Backlog:
 
 
 def _most_at_once(key: _Key) -> int:
-    return WAITING if key[1] == contract.Token.leaf else WORDS_AT_ONCE
+    return WAITING if key[1] == contract.Token.leaf else MESSAGES_AT_ONCE

@@ -197,8 +197,8 @@ class RenderedPage:
         length = len(next(iter(self.regions.values())).digest) if self.regions else 1
         if len(digests) != length * len(self.regions):
             return lambda _name, _region: True
-        shown = {name: digests[n * length : (n + 1) * length] for n, name in enumerate(self.regions)}
-        return lambda name, region: region.digest != shown[name]
+        digest_of = {name: digests[n * length : (n + 1) * length] for n, name in enumerate(self.regions)}
+        return lambda name, region: region.digest != digest_of[name]
 
     def news(self, seen: str) -> dict[str, object]:
         """Return what changed since the page with the id `seen`, in the form that our script reads."""

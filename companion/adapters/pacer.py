@@ -63,7 +63,7 @@ class Pacer(Background):
     def look_at_all(self) -> None:
         """Check every table, whichever companion made its last move."""
         for table in self._services.tables.all():
-            if table.phase == "running":  # to look at one whose game is over is to read its whole log
+            if table.phase == "running":  # looking at a table whose game is over reads its whole log
                 self._changed.put(table.id)
 
     def stop(self) -> None:

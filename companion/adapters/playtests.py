@@ -33,7 +33,7 @@ MINUTES = 20
 HARDEST_S = 2 * 60 * MINUTES
 """Seconds of processor time after which the system ends a playtest."""
 
-KEPT = 10
+MOST = 10
 """How many reports are kept."""
 
 NEEDED = ("matplotlib", "scipy")
@@ -42,7 +42,7 @@ NEEDED = ("matplotlib", "scipy")
 ROOT = Path(__file__).resolve().parents[2]
 """The folder in which this program and the lab are installed."""
 
-Stage: TypeAlias = Literal["running", "done", "failed"]
+Phase: TypeAlias = Literal["running", "done", "failed"]
 
 _ID = re.compile(r"[0-9a-f]{12}")
 
@@ -134,7 +134,7 @@ class Playtests:
         except StopIteration:
             raise ServiceError("unknown_playtest") from None
 
-    def stage(self, playtest: Playtest) -> Stage:
+    def stage(self, playtest: Playtest) -> Phase:
         """Return the stage of one; if it is not running and has no report, it has failed."""
         with self._lock:
             running = self._now()
@@ -205,16 +205,16 @@ class Playtests:
             "OPENBLAS_NUM_THREADS": "1",
         }
         with (folder / "log").open("wb") as log:
-            # Its standard input is closed when this process is gone, however that ended, and that ends it as well.
+            # When this process ends, however it ends, the child's standard input is closed, and the child ends too.
             process = subprocess.Popen(  # noqa: S603  # our own program; what people chose was judged by its options
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=folder, env=environment
             )
         with suppress(OSError):  # it may be over already
             resource.prlimit(process.pid, resource.RLIMIT_CPU, (HARDEST_S, HARDEST_S))
-            # A machine that runs out of memory ends this first, and no table.
+            # If the machine runs out of memory, the kernel ends this process first, and no table.
             Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000", encoding="ascii")
         return process
 
     def _drop_oldest(self) -> None:
-        for each in self.every()[KEPT:]:
+        for each in self.every()[MOST:]:
             shutil.rmtree(self.folder / each.id, ignore_errors=True)

@@ -63,7 +63,7 @@ class Announcer:
             if now < self._retry_at:
                 return
             if not addresses:
-                self._say(f"{ALIAS} is not announced: this machine is on no network")
+                self._report_change(f"{ALIAS} is not announced: this machine is on no network")
                 return
             try:
                 self._current = self._publish(ALIAS, addresses)
@@ -72,11 +72,11 @@ class Announcer:
                 return
         try:
             state = self._current.state()
-        except AvahiError as error:  # a daemon that was started anew has forgotten it
+        except AvahiError as error:  # a restarted daemon has forgotten it
             self._give_up(f"{ALIAS} is not announced: {error}", now)
             return
         if state is GroupState.ESTABLISHED:
-            self._say(ANNOUNCED)
+            self._report_change(ANNOUNCED)
         elif state is GroupState.COLLISION:
             self._give_up(f"{ALIAS} is not announced: another machine in this network has that name", now + RETRY_S)
         elif state is GroupState.FAILURE:
@@ -91,9 +91,9 @@ class Announcer:
     def _give_up(self, why: str, until: float) -> None:
         self.close()
         self._retry_at = until
-        self._say(why)
+        self._report_change(why)
 
-    def _say(self, what: str) -> None:
+    def _report_change(self, what: str) -> None:
         if what != self._reported:
             self._reported = what
             self._report(what)

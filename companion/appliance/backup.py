@@ -24,7 +24,7 @@ from companion.appliance.archive import ArchiveError
 from templo import files
 
 FOLDER = Path("/var/backups/templo-mayor")
-KEPT = 7
+NIGHTLY_BACKUPS = 7
 """How many nightly backups there are at most."""
 
 UNITS = ("mosquitto", "templo-controller", "templo-companion")
@@ -61,7 +61,7 @@ class Program:
         """The name of its settings file in an archive."""
         return f"settings/{self.unit.removeprefix('templo-')}.toml"
 
-    def run(self, *words: str, alone: bool = False) -> str:
+    def run(self, *arguments: str, alone: bool = False) -> str:
         """Run one of its commands and return what it prints; raises `BackupError` with what it says if it fails.
 
         Run `alone`, it is given nothing that its unit would give it.
@@ -70,7 +70,7 @@ class Program:
         given |= {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", **({} if alone else self.environment())}
         try:
             done = subprocess.run(  # noqa: S603 (our own commands)
-                [*self.command, *words],
+                [*self.command, *arguments],
                 env=given,
                 user=self.user,
                 group=pwd.getpwnam(self.user).pw_gid if self.user else None,
@@ -150,11 +150,11 @@ def unit_environment(unit: str, systemd: Callable[..., str], settings: Path) -> 
 
     The file of its passwords, in the folder of `settings`, wins over both, as systemd has it.
     """
-    words = shlex.split(systemd("show", "--property=Environment", "--value", unit))
+    assignments = shlex.split(systemd("show", "--property=Environment", "--value", unit))
     with suppress(OSError, UnicodeDecodeError, ValueError):
         text = (settings / f"{unit.removeprefix('templo-')}.env").read_text()
-        words += shlex.split(text, comments=True)
-    return dict(each.split("=", 1) for each in words if "=" in each)
+        assignments += shlex.split(text, comments=True)
+    return dict(each.split("=", 1) for each in assignments if "=" in each)
 
 
 def back_up(installation: Installation, file: Path | None, now: datetime) -> list[str]:
@@ -168,10 +168,10 @@ def back_up(installation: Installation, file: Path | None, now: datetime) -> lis
     elif os.path.lexists(file):
         raise BackupError(f"{file} is there already; expected the name of a new file")
     with _alone(installation) as work:
-        said = _collect(installation, file, work, now, replace=nightly)
+        lines = _collect(installation, file, work, now, replace=nightly)
     if nightly:
         _remove_old(file)
-    return said
+    return lines
 
 
 def restore(installation: Installation, file: Path, now: datetime) -> list[str]:
@@ -192,12 +192,12 @@ def restore(installation: Installation, file: Path, now: datetime) -> list[str]:
         enabled = [unit for unit, state in zip(UNITS, states, strict=False) if state == "enabled"]
         installation.systemd("stop", *UNITS[:0:-1])
         try:
-            said = _replace(installation, manifest, work, file, now)
+            lines = _replace(installation, manifest, work, file, now)
         finally:
             if enabled:
                 installation.systemd("restart", "--no-block", *enabled)
     at = f"{manifest.made_at:%Y-%m-%d %H:%M} UTC, Templo Mayor {manifest.software} on {manifest.host}"
-    return [f"Restored {file} ({at}).", *said]
+    return [f"Restored {file} ({at}).", *lines]
 
 
 def _replace(
@@ -206,30 +206,30 @@ def _replace(
     """Replace settings and databases, and return what to print; settings come back if a database cannot be."""
     settings = {name: member for name, member in manifest.members.items() if name not in (LEDGER, STORE)}
     before: dict[str, Path] = {}
-    said: list[str] = []
+    lines: list[str] = []
     try:
         if settings:
             before = _copied_settings(installation, work / "before")
             _set_settings(installation, {name: work / name for name in settings}, settings)
         for program in installation.programs:
-            said += _restored(program, manifest, work, file)
+            lines += _restored(program, manifest, work, file)
     except BackupError as error:
         if before:
             _set_settings(installation, before, {name: archive.described(path) for name, path in before.items()})
-        raise BackupError("\n".join([str(error), *(said or ["Nothing was changed."])])) from error
+        raise BackupError("\n".join([str(error), *(lines or ["Nothing was changed."])])) from error
     if before:
-        kept = installation.folder / f"settings-replaced-{now:%Y%m%dT%H%M%S}.tar.gz"
+        replaced = installation.folder / f"settings-replaced-{now:%Y%m%dT%H%M%S}.tar.gz"
         with _reported("the settings that were here"):
-            archive.pack(kept, before, now, replace=True)
-        said.append(f"The settings that were here are kept as {kept}")
+            archive.pack(replaced, before, now, replace=True)
+        lines.append(f"The settings that were here are kept as {replaced}")
     if settings:
         installation.renew_access()
-    return said
+    return lines
 
 
 def _collect(installation: Installation, file: Path, work: Path, now: datetime, replace: bool) -> list[str]:
     """Copy everything and pack it; return what to print."""
-    members, said = _copied_settings(installation, work), []
+    members, lines = _copied_settings(installation, work), []
     with _reported(f"the backup {file}"):
         _check_target(file)
         copies = work / "databases"
@@ -238,11 +238,11 @@ def _collect(installation: Installation, file: Path, work: Path, now: datetime, 
             with program.workplace() as folder:
                 copy = folder / program.member
                 option = ["--if-begun"] if program.member == LEDGER else []
-                said += program.run("backup", *option, str(copy)).replace(str(copy), program.member).splitlines()
+                lines += program.run("backup", *option, str(copy)).replace(str(copy), program.member).splitlines()
                 if copy.exists():
                     members[program.member] = Path(shutil.move(copy, copies / program.member))
         archive.pack(file, members, now, replace=replace)
-    return [*said, f"Wrote {file}: {file.stat().st_size / 1e6:.1f} MB, with {len(members)} files."]
+    return [*lines, f"Wrote {file}: {file.stat().st_size / 1e6:.1f} MB, with {len(members)} files."]
 
 
 def _check_target(file: Path) -> None:
@@ -288,11 +288,11 @@ def _rehearse(program: Program, work: Path, file: Path) -> None:
             shutil.copyfile(work / program.settings_name, settings)
         settings.touch()
         program.own(settings)
-        words = ["restore", "--config", str(settings), "--state", str(state)]
+        arguments = ["restore", "--config", str(settings), "--state", str(state)]
         if program.member == STORE:
-            words += ["--store", f"sqlite:///{state / 'companion.sqlite'}"]
+            arguments += ["--store", f"sqlite:///{state / 'companion.sqlite'}"]
         try:
-            program.run(*words, str(copy), alone=True)
+            program.run(*arguments, str(copy), alone=True)
         except BackupError as error:
             message = str(error).replace(str(copy), f"{program.member} of {file}")
             message = message.replace(str(settings), f"{program.settings_name} of {file}")
@@ -305,8 +305,8 @@ def _restored(program: Program, manifest: archive.Manifest, work: Path, file: Pa
         return
     with program.workplace() as folder:
         copy = _lent(program, work / program.member, folder)
-        said = program.run("restore", str(copy)).replace(str(copy), f"{program.member} of {file}")
-    yield from (line for line in said.splitlines() if not line.startswith("Now start the companion"))
+        printed = program.run("restore", str(copy)).replace(str(copy), f"{program.member} of {file}")
+    yield from (line for line in printed.splitlines() if not line.startswith("Now start the companion"))
 
 
 def _lent(program: Program, path: Path, folder: Path) -> Path:
@@ -341,7 +341,7 @@ def _remove_old(newest: Path) -> None:
     """Keep the newest nightly backups by the dates in their names, and the one just made whatever its date is."""
     with _reported("an old backup"):
         nightly = sorted(path for path in newest.parent.iterdir() if _NIGHTLY.fullmatch(path.name) and path != newest)
-        for path in nightly[: max(0, len(nightly) - (KEPT - 1))]:
+        for path in nightly[: max(0, len(nightly) - (NIGHTLY_BACKUPS - 1))]:
             path.unlink()
 
 

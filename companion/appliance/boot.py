@@ -24,7 +24,7 @@ from companion.cli import settings as companion_settings
 from templo import files, logs
 from templo.broker import BrokerSettings
 from templo.broker_elsewhere import FILE, OLD_FILE, drop_in
-from templo.quoting import nearest, shown
+from templo.quoting import nearest, quoted
 from templo.setting_types import HIDDEN, TempleName, matching, text
 from templo.settings import SettingsError
 from templo.settings import load as load_settings
@@ -89,7 +89,7 @@ def apply(file: Path, machine: Machine) -> None:
         if key not in known:
             meant = nearest(key, known)
             expected = f"did you mean {meant}?" if meant else f"expected one of {', '.join(known)}"
-            raise BootError(f"{shown(key)} (from {file}) is no setting; {expected}")
+            raise BootError(f"{quoted(key)} (from {file}) is no setting; {expected}")
     own = _checked(file, tables, machine)
     for program, names in (("controller", _CONTROLLER), ("companion", _COMPANION)):
         given = {name: tables[name] for name in names if name in tables}
@@ -231,8 +231,8 @@ def _run(*command: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BootError(f"{command[0]} cannot be run: {error}") from error
     if done.returncode:
-        said = done.stderr.strip() or f"exit code {done.returncode}"
-        raise BootError(said.removeprefix(f"{command[0]}: "))
+        reason = done.stderr.strip() or f"exit code {done.returncode}"
+        raise BootError(reason.removeprefix(f"{command[0]}: "))
 
 
 _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}

@@ -43,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _network(given.action)
         found = status.look(status.systemctl, status.metrics, tls.Tls(tls.FOLDER, tuple, status.systemctl).is_on)
     except SettingsError as error:
-        terminal.say(f"The companion cannot start: {error}")
+        terminal.write(f"The companion cannot start: {error}")
         return 1
-    terminal.say(*status.described(found, terminal.code))
+    terminal.write(*status.described(found, terminal.code))
     return 0 if found.counts else 1
 
 
@@ -72,11 +72,11 @@ def _add_backup(commands: Any) -> None:
 
 def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
     if os.geteuid() != 0:
-        terminal.say(f"This needs root: sudo templo-mayor {given.command}")
+        terminal.write(f"This needs root: sudo templo-mayor {given.command}")
         return 1
     command = backup.back_up if given.command == "backup" else backup.restore
     try:
-        terminal.say(*command(backup.installed(status.systemctl), given.file, datetime.now().astimezone()))
+        terminal.write(*command(backup.installed(status.systemctl), given.file, datetime.now().astimezone()))
     except backup.BackupError as error:
         print(f"templo-mayor: {error}", file=sys.stderr)
         return 1
@@ -85,7 +85,7 @@ def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
 
 def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
     if bool(given.certificate) != bool(given.key) or (given.certificate and given.action != "on"):
-        terminal.say("A certificate is given with its key: templo-mayor tls --certificate FILE --key FILE")
+        terminal.write("A certificate is given with its key: templo-mayor tls --certificate FILE --key FILE")
         return 2
     web = status.web_settings(status.systemctl)
     hosts = (*own_names(), *(address for address in own_addresses() if ":" not in address), *web.allowed_hosts)
@@ -97,18 +97,18 @@ def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
         web.proxy,
         status.pages(web, phone_addresses(), announced_name()),
     )
-    terminal.say(*lines)
+    terminal.write(*lines)
     return code
 
 
 def _network(action: str) -> int:
     helper = Helper()
     if action == "serve":
-        with socket.socket(fileno=os.dup(0)) as asked, asked.makefile("rb") as file:
+        with socket.socket(fileno=os.dup(0)) as connection, connection.makefile("rb") as file:
 
             def answer(line: bytes) -> None:
-                asked.sendall(line + b"\n")
-                asked.shutdown(socket.SHUT_RDWR)
+                connection.sendall(line + b"\n")
+                connection.shutdown(socket.SHUT_RDWR)
 
             return helper.serve(file, answer)
     try:

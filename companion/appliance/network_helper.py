@@ -75,13 +75,13 @@ class Helper:
     wait: Callable[[float], None] = time.sleep
     entropy: Callable[[int], bytes] = os.urandom
 
-    def serve(self, asked: IO[bytes], answer: Callable[[bytes], None]) -> int:
+    def serve(self, source: IO[bytes], answer: Callable[[bytes], None]) -> int:
         """Answer the one request that is read; returns the exit code.
 
         `answer` sends what it is given and hangs up: a Wi-Fi is joined only after that.
         """
         try:
-            request = msgspec.json.decode(asked.readline(MOST), type=Request)
+            request = msgspec.json.decode(source.readline(MOST), type=Request)
             if request.join:
                 network_manager.check(request.join, request.password)
         except (msgspec.DecodeError, NetworkError) as error:
@@ -141,7 +141,7 @@ class Helper:
         """
         with self._changing(WATCHES, WATCH_PATIENCE_S):
             last = self._last()
-            if last.joining:  # of a join that was killed: a running one has the lock
+            if last.joining:  # left by a join that was killed: a running one holds the lock
                 self._note(Last(failed=last.joining))
             return self._looked_after()
 

@@ -82,7 +82,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
     web = web_settings(systemd)
     found = fetch(web.port)
     units = {role: state for role, state in zip(running, states, strict=False) if state}
-    said = {
+    reasons = {
         role: systemd("show", "--property=StatusText", "--value", running[role])
         for role, state in units.items()
         if state == "failed"
@@ -95,7 +95,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         units,
         found_at,
         None if found is None else _counting(found),
-        {role: reason for role, reason in said.items() if reason},
+        {role: reason for role, reason in reasons.items() if reason},
         secure=[page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at]
         if serves_tls
         else (),
@@ -182,10 +182,10 @@ def _next(found: Installation) -> list[str]:
     return [f"Prove the beams: drop a token through each slot and watch {where}", f"Then play: open {found.pages[0]}"]
 
 
-def systemctl(*words: str) -> str:
+def systemctl(*arguments: str) -> str:
     """Return what systemctl prints; nothing if there is none."""
     try:
-        done = subprocess.run(["systemctl", *words], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603, S607
+        done = subprocess.run(["systemctl", *arguments], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603, S607
     except OSError:
         return ""
     return done.stdout.strip()

@@ -14,25 +14,25 @@ from templo.settings import SettingFlag, SettingsError, add_flags
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     # Flask, SQLAlchemy and the games take a Pi seconds to import: only what needs them waits for them.
-    words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] == ["launch"]:
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] == ["launch"]:
         from companion.cli import launch
 
-        return launch.main(words[1:])
-    if words[:1] == ["club"]:
+        return launch.main(given[1:])
+    if given[:1] == ["club"]:
         from companion.cli.club import command_line as club
 
-        return club.main(words[1:])
-    if words[:1] == ["sheets"]:
+        return club.main(given[1:])
+    if given[:1] == ["sheets"]:
         from companion.cli.sheets import command_line as sheets
 
-        return sheets.main(words[1:])
-    if words[1:2] == ["check"]:
+        return sheets.main(given[1:])
+    if given[1:2] == ["check"]:
         from companion.cli import commands
 
-        return commands.check_files(words)
+        return commands.check_files(given)
     try:
-        arguments = _parser().parse_args(words)
+        arguments = _parser().parse_args(given)
     except SettingsError as error:
         print(f"templo-companion: {error}", file=sys.stderr)
         return 2

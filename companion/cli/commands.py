@@ -39,9 +39,9 @@ _OF_A_STORE = ("backup", "restore", "export", "forget", "held")
 """Commands for a store that is there already."""
 
 
-def check_files(words: Sequence[str]) -> int:
+def check_files(given: Sequence[str]) -> int:
     """Run ``<option> check FILE...``, of an option that a game declares; returns the exit code."""
-    return _exit_code(lambda: check.main(words))
+    return _exit_code(lambda: check.main(given))
 
 
 def carry_out(arguments: argparse.Namespace) -> int:

@@ -65,7 +65,7 @@ def _table(services: Services, temple: str, title: str, tokens: int, deck: Path 
         if deck and (text := _sound(deck, check.option_of(services.tables.games[GAME], OPTION))):
             options[OPTION] = text
         preset = PRESET if deck else "temple_only"
-        leave = holder.code if holder else ""  # who names a deck wants it in play, whatever else the temple serves
+        leave = holder.code if holder else ""  # a named deck is to be played, whatever the temple serves
         opened = services.tables.open(GAME, title, 4, preset, options, temple, leave)
         opened = services.seats.begin(opened.id, opened.code)
     print(f"table {opened.code} /t/{opened.id}", flush=True)

@@ -32,7 +32,7 @@ from companion.cli.programs.starting import (
     with_log,
     without_settings,
 )
-from companion.cli.programs.terminal import Terminal, kept
+from companion.cli.programs.terminal import Terminal, restored_terminal
 from templo.settings import default_state
 
 WEB_PORT = 8000
@@ -81,7 +81,7 @@ def main(argv: Sequence[str]) -> int:
     )
     children: list[Child] = []
     try:
-        with kept(sys.stdin), Signals() as signals, _state(wish) as state:
+        with restored_terminal(sys.stdin), Signals() as signals, _state(wish) as state:
             try:
                 _check_ports(wish)
                 Launch(wish, state, terminal, signals, children).run()
@@ -92,7 +92,7 @@ def main(argv: Sequence[str]) -> int:
         return 1
     except Stopped:
         pass
-    terminal.say("", "Everything has ended.")
+    terminal.write("", "Everything has ended.")
     return 0
 
 
@@ -197,7 +197,7 @@ class Launch:
         self._logs.mkdir(mode=0o700, exist_ok=True)
         self._start_broker()
         table = self._start_companion()
-        if self._terminal.keys:  # what it says of its keys comes last on the screen, where it is looked for
+        if self._terminal.keys:  # its list of keys comes last, at the bottom of the screen, where people look
             self._greet(table)
             self._start_controller()
         else:
@@ -251,7 +251,7 @@ class Launch:
     def _relay(self) -> None:
         """Print the companion's messages about the deck that it follows."""
         if self._companion and (lines := self._companion.news("deck")):
-            self._terminal.say(*lines)
+            self._terminal.write(*lines)
 
     def _greet(self, path: str) -> None:
         joining = [f"{self._url(address)}/j/{self._code}" for address in self._addresses]
@@ -263,7 +263,7 @@ class Launch:
             f"  The table, on this computer     {table}",
             f"  On a phone in the same network  {joining[0]}",
             *(f"                              or  {other}" for other in joining[1:]),
-            f"  Its code, to join it            {shown_code(self._code)}",
+            f"  Its code, to join it            {spelled_code(self._code)}",
             "",
         ]
         if self._addresses == ("127.0.0.1",):
@@ -279,7 +279,7 @@ class Launch:
             ]
         if self._wish.simulate and not self._terminal.keys:
             lines.append(f"To drop a token: {_here(sys.executable)} -m controller drop tlaloc --state {self._state}")
-        self._terminal.say(*lines, "Ctrl-C ends everything.")
+        self._terminal.write(*lines, "Ctrl-C ends everything.")
 
     def _start(
         self,
@@ -309,7 +309,7 @@ class Launch:
         return f"http://{address}" + (f":{self._wish.web_port}" if self._wish.web_port != 80 else "")
 
 
-def shown_code(code: str) -> str:
+def spelled_code(code: str) -> str:
     """Return a join code in the form in which it is read out: ``"ABC-DEF"``."""
     half = len(code) // 2
     return f"{code[:half]}-{code[half:]}"

@@ -79,7 +79,7 @@ def _imported(folder: Path) -> ModuleType:
         if folder.parent == _HERE:
             return importlib.import_module(name)
         return _imported_from_afar(name, first)
-    except Exception as error:  # a stranger's code may raise anything; whatever it was, the message says so
+    except Exception as error:  # foreign code may raise anything; the message names it
         raise RegistryError(f"game folder {folder} cannot be imported: {type(error).__name__}: {error}") from error
 
 

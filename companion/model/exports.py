@@ -39,7 +39,7 @@ class Export:
 
 
 def exported(
-    charter: Charter, game: Game[Any], stages: Iterable[ReplayStep], seats: Sequence[Seat]
+    charter: Charter, game: Game[Any], replay: Iterable[ReplayStep], seats: Sequence[Seat]
 ) -> dict[str, Json]:
     """Return a table as JSON for a phone that holds these seats.
 
@@ -47,17 +47,17 @@ def exported(
     cannot be undone; otherwise whoever ended it could look, undo and play on. Private notes of other seats are left
     out even then, and so is the state, which contains them.
     """
-    steps = list(stages)
+    steps = list(replay)
     last = steps[-1].after if steps else None
     over = last is not None and last.phase == "over"
     open_ = over and last is not None and all(last.undo_refused(seat) for seat in charter.seats)
     names = {chair.seat: chair.name for chair in last.chairs if chair.name} if last else {}
-    entries = [_entry(game, stage, None if open_ else tuple(seats)) for stage in steps]
+    entries = [_entry(game, step, None if open_ else tuple(seats)) for step in steps]
     whole = over and not any("hidden" in entry for entry in entries)
-    for entry, stage in zip(entries, steps, strict=True):
-        if last is not None and last.is_aside(stage.entry.action):
-            entry["move"] = encode(_known(game, stage, tuple(seats)))
-    noted = any(entry["move"] != encode(stage.entry.action) for entry, stage in zip(entries, steps, strict=True))
+    for entry, step in zip(entries, steps, strict=True):
+        if last is not None and last.is_aside(step.entry.action):
+            entry["move"] = encode(_known(game, step, tuple(seats)))
+    noted = any(entry["move"] != encode(step.entry.action) for entry, step in zip(entries, steps, strict=True))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -75,11 +75,11 @@ def exported(
     }
 
 
-def _entry(game: Game[Any], stage: ReplayStep, seats: tuple[Seat, ...] | None) -> dict[str, Json]:
-    entry, before, _ = stage
+def _entry(game: Game[Any], step: ReplayStep, seats: tuple[Seat, ...] | None) -> dict[str, Json]:
+    entry, before, _ = step
     action = entry.action
     if seats is not None and before.steps and not before.is_aside(action):
-        action = _known(game, stage, seats)
+        action = _known(game, step, seats)
     return {
         "n": entry.n,
         "at": contract.format_utc(entry.at),
@@ -87,16 +87,16 @@ def _entry(game: Game[Any], stage: ReplayStep, seats: tuple[Seat, ...] | None) -
         "hand": entry.hand,
         "move": encode(action),
         **({"hidden": True} if action != entry.action else {}),
-        "lines": [_line(line) for line in stage.lines],
+        "lines": [_line(line) for line in step.lines],
     }
 
 
-def _known(game: Game[Any], stage: ReplayStep, seats: tuple[Seat, ...]) -> Action:
+def _known(game: Game[Any], step: ReplayStep, seats: tuple[Seat, ...]) -> Action:
     """Return the action of an entry as one of these seats may know it, or with none a spectator."""
-    by, move = stage.entry.by, stage.entry.action
+    by, move = step.entry.by, step.entry.action
     if not isinstance(move, Move):
         return move
-    seen = [game.known(stage.before.state, by, move, seat) for seat in seats or (None,)]
+    seen = [game.known(step.before.state, by, move, seat) for seat in seats or (None,)]
     return move if move in seen else seen[0]
 
 

@@ -69,12 +69,12 @@ class Turn:
     last: int
 
 
-def turns(stages: Iterable[ReplayStep]) -> Iterator[Turn]:
+def turns(steps: Iterable[ReplayStep]) -> Iterator[Turn]:
     """Yield a log turn by turn, with lines that add up merged; an entry belongs to the turn in which it was made."""
     running: tuple[int, Seat] | None = None
     began = last = None
     logged: list[LoggedEntry] = []
-    for entry, before, after in stages:
+    for entry, before, after in steps:
         now = _turn(before)
         if running is not None and began is not None and last is not None and now != running:
             yield Turn(*running, began, tuple(logged), last)
@@ -86,13 +86,13 @@ def turns(stages: Iterable[ReplayStep]) -> Iterator[Turn]:
         yield Turn(*running, began, tuple(logged), last)
 
 
-def ends(stages: Iterable[ReplayStep]) -> Iterator[Table]:
+def ends(steps: Iterable[ReplayStep]) -> Iterator[Table]:
     """Yield the table at the end of each turn, the current one last; nothing before the game has begun."""
     last: Table | None = None
-    for stage in stages:
-        if last is not None and _turn(last)[0] != _turn(stage.after)[0]:
+    for step in steps:
+        if last is not None and _turn(last)[0] != _turn(step.after)[0]:
             yield last
-        last = stage.after if stage.after.steps else None
+        last = step.after if step.after.steps else None
     if last is not None:
         yield last
 

@@ -64,8 +64,8 @@ def clean_name(text: str) -> str:
     >>> clean_name("  Ana \u202e María ")
     'Ana María'
     """
-    kept = (sign for sign in unicodedata.normalize("NFC", text) if _visible(sign))
-    name = " ".join("".join(kept).split())
+    visible = (sign for sign in unicodedata.normalize("NFC", text) if _visible(sign))
+    name = " ".join("".join(visible).split())
     if len(name) > LONGEST_NAME or not any(map(_inked, name)):
         raise ServiceError("bad_name", length=len(name), longest=LONGEST_NAME)
     return name

@@ -59,7 +59,7 @@ class Missing:
     wait_s: float = FIRST_WAIT_S
     request: str = ""
     """The id of the last request since something arrived."""
-    asked_s: float | None = None
+    requested_s: float | None = None
     """When a request was last made."""
     unanswered_s: float | None = None
     """Since when requests have had no answer."""
@@ -76,20 +76,20 @@ class Missing:
         number according to its temple; None if unknown.
         """
         if not gap and (recorded is None or recorded <= mark):
-            return Missing(self.source, mark, asked_s=self.asked_s)
+            return Missing(self.source, mark, requested_s=self.requested_s)
         if self.due_s is None or mark != self.mark:
             due_s = self._at_once(now_s) if gap and not self.gap else now_s + QUIET_S
-            return Missing(self.source, mark, gap, due_s, asked_s=self.asked_s)
+            return Missing(self.source, mark, gap, due_s, requested_s=self.requested_s)
         if gap and not self.gap:
             return replace(self, gap=True, due_s=self._at_once(now_s), wait_s=FIRST_WAIT_S)
         return self._judged(now_s)
 
-    def asked(self, request: str, now_s: float) -> Missing:
+    def requested(self, request: str, now_s: float) -> Missing:
         """Return it after a request was sent."""
         return replace(
             self,
             request=request,
-            asked_s=now_s,
+            requested_s=now_s,
             unanswered_s=now_s if self.unanswered_s is None else self.unanswered_s,
             due_s=now_s + self.wait_s,
             wait_s=min(2 * self.wait_s, LONGEST_WAIT_S),
@@ -116,14 +116,14 @@ class Missing:
         return self.due_s is not None and now_s >= self.due_s
 
     def _at_once(self, now_s: float) -> float:
-        return now_s if self.asked_s is None else max(now_s, self.asked_s + QUIET_S)
+        return now_s if self.requested_s is None else max(now_s, self.requested_s + QUIET_S)
 
     def _judged(self, now_s: float) -> Missing:
         if self.trouble is not None:
             return self
         if self.unanswered_s is not None and now_s >= self.unanswered_s + ANSWER_S:
             return replace(self, trouble=Trouble(SILENT))
-        has_more = self.last_seq is None or self.last_seq > self.mark  # its own word; anybody may publish a count
+        has_more = self.last_seq is None or self.last_seq > self.mark  # its own reply; anybody may publish a count
         if has_more and self.answered_s is not None and now_s >= self.answered_s + ARRIVAL_S:
             return replace(self, trouble=Trouble(EMPTY))
         return self

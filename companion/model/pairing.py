@@ -21,7 +21,7 @@ GROUP = 4
 
 VALID = timedelta(minutes=10)
 
-KEPT = timedelta(days=1)
+REMEMBERED = timedelta(days=1)
 """How long a code is remembered, so that who types it later learns that it was used or has expired."""
 
 
@@ -68,12 +68,12 @@ def with_code(
     codes: Iterable[PairingCode], code: str, temple: str, table_id: str, now: datetime
 ) -> tuple[PairingCode, ...]:
     """Return the codes with a new one, which replaces any other of its temple; the oldest are forgotten."""
-    kept = [
+    remembered = [
         each if each.is_used or each.temple != temple else msgspec.structs.replace(each, until=min(each.until, now))
         for each in codes
-        if now - each.until < KEPT
+        if now - each.until < REMEMBERED
     ]
-    return (*kept, PairingCode(digest(code), temple, table_id, now + VALID))
+    return (*remembered, PairingCode(digest(code), temple, table_id, now + VALID))
 
 
 def find(codes: Iterable[PairingCode], typed: str, now: datetime) -> PairingCode:

@@ -66,7 +66,7 @@ class Decision:
     then, and `seat` whose the token was where it counts.
     """
 
-    kept: StoredToken
+    stored: StoredToken
     verdict: str
     at: datetime
     by: str

@@ -39,7 +39,7 @@ class Unclaimed:
     """An unclaimed token, with what the temple reported of it."""
 
     waiting: UnclaimedToken
-    kept: StoredToken | None
+    stored: StoredToken | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,17 @@ class Sheet:
 
 def reconciled(tokens: Sequence[StoredToken], audit: TokenAudit, on_way: Mapping[contract.God, int]) -> Sheet:
     """Return both sides of a table: the tokens stored for it, and what its game made of them."""
-    by_id = {kept.token.token: kept for kept in tokens}
+    by_id = {stored.token.token: stored for stored in tokens}
     return Sheet(
         tuple(_side(god, tokens, audit, on_way[god]) for god in map(contract.God, LEFT_TO_RIGHT)),
         tuple(Unclaimed(waiting, by_id.get(waiting.id)) for waiting in audit.waiting),
         audit.corrected,
-        tuple(kept for kept in tokens if kept.token.token in audit.dismissed),
+        tuple(stored for stored in tokens if stored.token.token in audit.dismissed),
     )
 
 
 def _side(god: contract.God, tokens: Sequence[StoredToken], audit: TokenAudit, on_way: int) -> Side:
-    fell = [kept.token.token for kept in tokens if kept.token.god is god]
+    fell = [stored.token.token for stored in tokens if stored.token.god is god]
     counted = sum(token in audit.counted for token in fell)
     dismissed = sum(token in audit.dismissed for token in fell)
     waiting = sum(each.god == god for each in audit.waiting)

@@ -214,10 +214,10 @@ class TempleRequest:
         if not self.measuring:
             return self
         widths = tuple(
-            kept.token.width_ms
-            for kept in tokens
-            if kept.token.god is self.command.god
-            and contract.Flag.TEST in kept.token.flags
-            and not kept.token.flags & {contract.Flag.JAM, contract.Flag.MISSED_EDGE}
+            stored.token.width_ms
+            for stored in tokens
+            if stored.token.god is self.command.god
+            and contract.Flag.TEST in stored.token.flags
+            and not stored.token.flags & {contract.Flag.JAM, contract.Flag.MISSED_EDGE}
         )
         return replace(self, widths_ms=(*self.widths_ms, *widths)[:MOST]) if widths else self

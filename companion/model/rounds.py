@@ -92,18 +92,18 @@ def without_person(event: Event, is_person: Callable[[str], bool]) -> Event:
     """
     names = names_of(event)
     unused = (f"#{n}" for n in count(1) if f"#{n}" not in names)
-    shown = {name: next(unused) if is_person(name) else name for name in names}
+    new_names = {name: next(unused) if is_person(name) else name for name in names}
     rounds = tuple(
         Round(
             tuple(
-                RoundTable(table.table_id, {seat: shown[name] for seat, name in table.players.items()})
+                RoundTable(table.table_id, {seat: new_names[name] for seat, name in table.players.items()})
                 for table in each.tables
             ),
-            tuple(shown[name] for name in each.rests),
+            tuple(new_names[name] for name in each.rests),
         )
         for each in event.rounds
     )
-    return msgspec.structs.replace(event, players=tuple(shown[name] for name in event.players), rounds=rounds)
+    return msgspec.structs.replace(event, players=tuple(new_names[name] for name in event.players), rounds=rounds)
 
 
 class Standing(NamedTuple):

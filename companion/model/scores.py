@@ -20,8 +20,8 @@ def score_of(table: Table | None, tokens_of: Callable[[str], Sequence[StoredToke
         return contract.Score(table.id if table else None, totals)
     audit = table.audit
     if audit is None:
-        for kept in tokens_of(table.id):
-            totals[kept.token.god] += 1
+        for stored in tokens_of(table.id):
+            totals[stored.token.god] += 1
         return contract.Score(table.id, totals)
     for god in contract.God:
         corrected = sum(delta for _, its, delta in audit.corrected if its == god)

@@ -393,11 +393,11 @@ class Table:
             case Undo():
                 if refusal := self.undo_refused(entry.by):
                     return refusal
-                kept = {seat: each for seat, each in self.acted_for.items() if seat != self.steps[-1].whose}
+                others = {seat: each for seat, each in self.acted_for.items() if seat != self.steps[-1].whose}
                 line = Line("undone", {"by": entry.by})
                 over = self.game.on_turn(self.steps[-2].state) is None
                 ended_at = self.ended_at if over else None
-                return self._logged(entry, [line], steps=self.steps[:-1], acted_for=kept, ended_at=ended_at)
+                return self._logged(entry, [line], steps=self.steps[:-1], acted_for=others, ended_at=ended_at)
             case Away(seat, mode):
                 line = Line(f"away_{mode}" if mode else "back", {"seat": seat, "by": entry.by})
                 return self._logged(entry, [line], chairs=self._with_chair(seat, away=mode))
@@ -444,7 +444,7 @@ class Table:
         acted_for = {seat: each for seat, each in self.acted_for.items() if seat != whose}
         if hand != whose:
             acted_for[whose] = ActedFor(hand, entry.n, tuple(lines))
-        # Another's move ends what could be taken back, and what cannot be is not remembered state by state.
+        # Another player's move ends what can be undone; states that cannot be restored are not stored.
         steps = self.steps if last.by == entry.by and self.undo_refused(entry.by) is None else self.steps[-1:]
         ended_at = (self.ended_at or entry.at) if self.is_closed or self.game.on_turn(after) is None else None
         return self._logged(entry, lines, steps=(*steps, step), acted_for=acted_for, ended_at=ended_at)
@@ -580,7 +580,8 @@ class Table:
             if mode := modes.get(seat):
                 moves = self.game.moves(self.state, seat)
                 if seat != on_turn and on_turn in acting:
-                    # What the seat on turn may do as well, nobody waits for from another: ending its turn above all.
+                    # Nobody waits for another seat to do what the seat on turn may do as well, above all ending its
+                    # turn.
                     others = {*self.game.moves(self.state, on_turn)}
                     moves = [move for move in moves if move not in others]
                 if moves:

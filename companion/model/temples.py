@@ -150,11 +150,11 @@ class Temple:
         """Return the temple after these tokens of it were stored, oldest first, and some more were held apart."""
         new = list(tokens)
         totals = dict(self.totals)
-        for kept in new:
-            left_out = self._is_old(kept) and self.old and self.old.choice not in (HISTORY, COUNTED)
-            if contract.Flag.TEST not in kept.token.flags and not left_out:
-                totals[kept.token.god] += 1
-        new = [kept for kept in new if not self._is_old(kept)]
+        for stored in new:
+            left_out = self._is_old(stored) and self.old and self.old.choice not in (HISTORY, COUNTED)
+            if contract.Flag.TEST not in stored.token.flags and not left_out:
+                totals[stored.token.god] += 1
+        new = [stored for stored in new if not self._is_old(stored)]
         recent = (*reversed(new[-RECENT:]), *self.recent)[:RECENT]
         falls = self.falls
         if news := [each for each in new if _is_news(each)]:
@@ -168,14 +168,14 @@ class Temple:
             request=self.request and self.request.saw(new),
         )
 
-    def _is_old(self, kept: StoredToken) -> bool:
-        return self.old is not None and self.old.holds(kept.token)
+    def _is_old(self, stored: StoredToken) -> bool:
+        return self.old is not None and self.old.holds(stored.token)
 
     def read_on(self, stored: Temple, now: datetime) -> Temple:
         """Return the temple after another companion has changed what is durable about it."""
-        known = {kept.token.token for kept in self.recent}
-        new = [kept for kept in reversed(stored.recent) if kept.token.token not in known]
-        falls = [kept.received_at for kept in reversed(stored.recent) if _is_news(kept)]
+        known = {each.token.token for each in self.recent}
+        new = [each for each in reversed(stored.recent) if each.token.token not in known]
+        falls = [each.received_at for each in reversed(stored.recent) if _is_news(each)]
         request = self.request.read_on(stored.request) if self.request and stored.request else stored.request
         request = request or self.request
         return replace(
@@ -195,8 +195,8 @@ class Temple:
         return replace(self, falls=_last_minute(self.falls, now), request=self.request and self.request.timed(now))
 
 
-def _is_news(kept: StoredToken) -> bool:
-    return contract.Flag.TEST not in kept.token.flags and not kept.token.replayed
+def _is_news(stored: StoredToken) -> bool:
+    return contract.Flag.TEST not in stored.token.flags and not stored.token.replayed
 
 
 def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, ...]:

@@ -122,7 +122,7 @@ class _Batch:
         self._change = change
         self._now = change.now
         self._temples: dict[str, Temple] = {}
-        self._kept: list[StoredToken] = []
+        self._stored: list[StoredToken] = []
         self._arrived: list[Decision] = []
         self._apart: list[StoredToken] = []
         self.resent: list[contract.Token] = []
@@ -137,7 +137,7 @@ class _Batch:
         if verdict == "":
             self._arrived.append(Decision(StoredToken(name, token, self._now), ARRIVED, self._now, TEMPLE))
             self._temples[name] = replace(temple, quarantined=temple.quarantined - 1)
-        self._kept.append(StoredToken(name, token, self._now, self._entered(temple, token, old, verdict)))
+        self._stored.append(StoredToken(name, token, self._now, self._entered(temple, token, old, verdict)))
 
     def _entered(
         self, temple: Temple, token: contract.Token, old: OldTokens | None, verdict: str | None
@@ -179,8 +179,8 @@ class _Batch:
             for each in self._apart
             if each.token.token not in stored and each.token.token not in held
         }
-        if self._kept:
-            self._change.also(lambda store: store.add_tokens(self._kept))
+        if self._stored:
+            self._change.also(lambda store: store.add_tokens(self._stored))
         if self.resent:
             self._change.also(lambda store: store.add_numbers(self.resent))
         if self._arrived:
@@ -192,7 +192,7 @@ class _Batch:
             count = sum(each.temple == name for each in apart.values())
             source = self._change.source(temple.source or "")
             temple = replace(temple, old=source.old if source else None)
-            self._change.put(temple.counted([each for each in self._kept if each.temple == name], count))
+            self._change.put(temple.counted([each for each in self._stored if each.temple == name], count))
             if count:
                 counts[name] = count
         return counts

@@ -151,13 +151,16 @@ class Change:
         self.tables[table_id] = self.table(table_id).with_keys(keys)
         return self.tables[table_id]
 
-    def put(self, temple: Temple, *, shown: bool = True) -> None:
-        """Replace a locked temple. `shown` says that the page of its table shows the change."""
+    def put(self, temple: Temple, *, visible: bool = True) -> None:
+        """Replace a locked temple. `visible` says that the page of its table shows the change."""
         before = self._known_temples.find(temple.name)
-        if shown and temple.health() != (before or Temple(temple.name)).health():
+        if visible and temple.health() != (before or Temple(temple.name)).health():
             exact = before is not None and before.status is not None
             temple = replace(temple, since=self.now, exact=exact)
-        self.temples[temple.name] = (temple, shown or (temple.name in self.temples and self.temples[temple.name][1]))
+        self.temples[temple.name] = (
+            temple,
+            visible or (temple.name in self.temples and self.temples[temple.name][1]),
+        )
 
     def put_source(self, source: Source) -> None:
         """Replace a source, whose temple is locked."""
@@ -208,8 +211,11 @@ class Change:
         topics = [*(f"table:{table_id}" for table_id in self.tables), *self.paced_topics()]
         if any(self._is_listed_anew(table) for table in self.tables.values()):
             topics.append("tables")
-        for temple, shown in self.temples.values():
-            topics += [f"temple:{temple.name}", *([f"table:{temple.table_id}"] if shown and temple.table_id else ())]
+        for temple, visible in self.temples.values():
+            topics += [
+                f"temple:{temple.name}",
+                *([f"table:{temple.table_id}"] if visible and temple.table_id else ()),
+            ]
         return [*dict.fromkeys(topics)]
 
     def paced_topics(self) -> list[str]:

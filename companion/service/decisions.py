@@ -91,7 +91,7 @@ class Decisions:
 
     def _waiting(self, name: str, ids: Sequence[str]) -> list[StoredToken]:
         wanted = dict.fromkeys(ids)
-        held = [kept for kept in self.held(name) if kept.token.token in wanted]
+        held = [stored for stored in self.held(name) if stored.token.token in wanted]
         if not held or len(held) != len(wanted):
             raise ServiceError("held_decided")
         return held
@@ -136,10 +136,10 @@ class Decisions:
         """Enter tokens at a table, and claim them there for a seat."""
         _check_takes_tokens(table)
         table.chair(whose)
-        for kept in held:
-            table = change.enter(table.id, TEMPLE, table.fall(kept.token, doubt=HELD))
-        for kept in held:
-            waiting = _unclaimed(table, kept.token.token)
+        for stored in held:
+            table = change.enter(table.id, TEMPLE, table.fall(stored.token, doubt=HELD))
+        for stored in held:
+            waiting = _unclaimed(table, stored.token.token)
             if whose not in waiting.claims:
                 raise ServiceError("not_theirs", seat=whose)
             table = change.enter(table.id, by, waiting.claims[whose], request, hand)
@@ -183,9 +183,11 @@ class Decisions:
             _check_takes_tokens(table)
             name = table.chair(by).name or by
             table = change.enter(table_id, by, Decide(OLD, old.through))
-            scored = [kept for kept in self._store.old_tokens(old) if contract.Flag.TEST not in kept.token.flags]
-            for kept in scored:
-                table = change.enter(table_id, TEMPLE, table.fall(kept.token, doubt=OLD))
+            scored = [
+                stored for stored in self._store.old_tokens(old) if contract.Flag.TEST not in stored.token.flags
+            ]
+            for stored in scored:
+                table = change.enter(table_id, TEMPLE, table.fall(stored.token, doubt=OLD))
             change.also(lambda store: store.assign(scored, table_id))
             chosen = replace(old, choice=COUNTED, by=name, decided_at=change.now, table_id=table_id)
             _put_choice(change, temple, chosen)

@@ -144,12 +144,12 @@ class KnownTables:
 
     def _read_outlines(self, served: Collection[str | None]) -> None:
         """Load the stored outlines of finished tables, except those that a temple serves."""
-        for kept in self._store.outlines():
-            game = self.games.get(kept.charter.game)
-            if game and kept.charter.id not in served:
-                outline = outlined(kept.charter, game, kept.version, kept.summary)
+        for stored in self._store.outlines():
+            game = self.games.get(stored.charter.game)
+            if game and stored.charter.id not in served:
+                outline = outlined(stored.charter, game, stored.version, stored.summary)
                 if outline:
-                    self._tables[outline.id] = outline.with_keys(kept.keys)
+                    self._tables[outline.id] = outline.with_keys(stored.keys)
 
     def _read_logs(self) -> None:
         """Load every other table with its log, and store outlines of the finished ones."""
@@ -169,7 +169,7 @@ class KnownTables:
     def _current(self, table_id: str) -> Table | None:
         """Return a table with everything that the store has of it, or None if there is none or its log is broken."""
         if self._shared and table_id and table_id not in self._tables:
-            self.read_charters([table_id])  # one that was opened just now may have been announced to nobody yet
+            self.read_charters([table_id])  # a table that was opened just now may not have been announced yet
         table = self._tables.get(table_id)
         if table is None or (table_id not in self._behind and not isinstance(table, Outline)):
             return table
@@ -181,7 +181,7 @@ class KnownTables:
         table, is_behind = self._tables.get(table_id), table_id in self._behind
         if table is None or not (is_behind or isinstance(table, Outline)):
             return table
-        self._behind.discard(table_id)  # first: what is announced while it is read is read again
+        self._behind.discard(table_id)  # first, so that whatever is announced during the read is read again
         try:
             if isinstance(table, Outline):
                 after = self._folded(table.charter, self._store.entries(table_id), self._store.keys(table_id))

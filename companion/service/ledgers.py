@@ -77,7 +77,7 @@ class Ledgers:
         if through <= FEW or (temple is not None and temple.source not in (None, source)):
             return None
         if any(each.temple == name for each in self._workspace.temples.sources() if each.id != source):
-            # A temple that this companion knows. Its new source is old only if another ledger was put into it.
+            # This companion knows the temple: its new source is old only if its ledger was exchanged.
             status = temple.status if temple else None
             if status is None or status.source != source or any(each.code in NEW_LEDGER for each in status.notices):
                 return None
@@ -107,7 +107,7 @@ class Ledgers:
         if count is None or count.source != temple.source:
             return on_way
         mark, old = self.mark(count.source), self._workspace.temples.old_of(count.source)
-        # Old tokens that do not count are not waited for.
+        # Old tokens that do not count are not missing.
         below = max(mark.seq, old.through) if old and old.choice != COUNTED else mark.seq
         missing = count.seq - below - sum(below < seq <= count.seq for seq in mark.ahead)
         if missing > 0:

@@ -23,7 +23,7 @@ MINUTES = (2, 10, 60)
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _Message:
     """A message, replaced as a whole, so that concurrent readers see the old one or the new one."""
 
     text: str
@@ -37,21 +37,21 @@ class MessageService:
         """Read what is stored, now and whenever another companion has changed it."""
         self._workspace = workspace
         self._changing = threading.Lock()
-        self._shown: _Shown | None = None
+        self._message: _Message | None = None
         self.read()
         workspace.readers[MESSAGE] = self.read
 
     @property
     def text(self) -> str:
         """The current message, or an empty string."""
-        shown = self._shown
-        return shown.text if shown and self._left_of(shown) > 0 else ""
+        message = self._message
+        return message.text if message and self._left_of(message) > 0 else ""
 
     @property
     def seconds_left(self) -> float:
         """How much longer it is shown; 0 or less if there is none."""
-        shown = self._shown
-        return self._left_of(shown) if shown else 0.0
+        message = self._message
+        return self._left_of(message) if message else 0.0
 
     def send(self, text: str, minutes: int) -> None:
         """Show a message for a number of minutes, replacing the former one.
@@ -64,7 +64,7 @@ class MessageService:
             raise ServiceError("bad_message", most=LONGEST)
         if minutes not in MINUTES:
             raise ServiceError("bad_minutes")
-        self._store(_Shown(cleaned, self._workspace.clock() + timedelta(minutes=minutes)))
+        self._store(_Message(cleaned, self._workspace.clock() + timedelta(minutes=minutes)))
 
     def take_back(self) -> None:
         """Withdraw the message."""
@@ -72,13 +72,13 @@ class MessageService:
 
     def read(self) -> None:
         """Read what is stored; raises `ServiceError` ``store_failing``."""
-        with self._changing:  # of two readings, the later one stands
+        with self._changing:  # of two reads, the later one wins
             stored = self._workspace.store.note(NOTE)
             found = json.loads(stored) if stored else None
-            self._shown = _Shown(found["text"], datetime.fromisoformat(found["until"])) if found else None
+            self._message = _Message(found["text"], datetime.fromisoformat(found["until"])) if found else None
 
-    def _store(self, shown: _Shown | None) -> None:
-        value = json.dumps({"text": shown.text, "until": shown.until.isoformat()}) if shown else ""
+    def _store(self, message: _Message | None) -> None:
+        value = json.dumps({"text": message.text, "until": message.until.isoformat()}) if message else ""
 
         def write(transaction: Transaction) -> None:
             transaction.set_note(NOTE, value)
@@ -87,11 +87,11 @@ class MessageService:
 
         with self._changing:  # what another companion stores later is read later
             self._workspace.run(lambda change: change.also(write))
-            self._shown = shown
+            self._message = message
         self._workspace.on_change(MESSAGE)
 
-    def _left_of(self, shown: _Shown) -> float:
-        return (shown.until - self._workspace.clock()).total_seconds()
+    def _left_of(self, message: _Message) -> float:
+        return (message.until - self._workspace.clock()).total_seconds()
 
 
 def _is_control(character: str) -> bool:

@@ -56,7 +56,7 @@ class PairingService:
         table = self._open_table(code.table_id)
         try:
             return self._temples.serving.serve(table.id, code.temple) if table else None
-        except ServiceError as error:  # the code is used: what it gives must reach the temple all the same
+        except ServiceError as error:  # the code is used up: the temple must get its reply all the same
             log.warning("the temple %s is paired, and does not serve its table: %s", code.temple, error)
             return None
 

@@ -18,7 +18,7 @@ from templo import contract
 
 log = logging.getLogger(__name__)
 
-_WORDS = {
+_REASONS = {
     EXPIRED: "it refuses to send them, because of its clock: set the clocks right, or update its software",
     REFUSED: "it refuses to send them: restart it, and see its log",
     SILENT: "it does not answer: restart it",
@@ -106,12 +106,12 @@ class TempleRequests:
             self._sent[name] = command.id
             self._carrier(name, command)
 
-    def _put(self, change: Change, temple: Temple, request: TempleRequest, *, shown: bool = True) -> None:
+    def _put(self, change: Change, temple: Temple, request: TempleRequest, *, visible: bool = True) -> None:
         """Replace the last request to a temple, for the other companions of a shared store too."""
         if self._workspace.origin:
             before = temple.request.command.id if temple.request else ""
             change.also(lambda store: store.set_request(temple.name, before, request.command.id, request.stored()))
-        change.put(replace(temple, request=request), shown=shown)
+        change.put(replace(temple, request=request), visible=visible)
 
     def receive_reply(self, name: str, reply: contract.Reply, now_s: float = 0.0) -> None:
         """Process a temple's reply; a reply to anything but the last requests is ignored.
@@ -126,10 +126,10 @@ class TempleRequests:
             if (missing := self._missing.get(name)) is not None:
                 temple = self._with_missing(temple, missing.replied(reply, now_s))
             if temple.request is not None and reply.id == temple.request.command.id == self._sent.get(name):
-                self._put(change, temple, temple.request.replied(reply, change.now), shown=False)
-            else:  # who has sent it stores what is replied
+                self._put(change, temple, temple.request.replied(reply, change.now), visible=False)
+            else:  # the companion that sent it stores the reply
                 request = temple.request and temple.request.replied(reply, change.now)
-                change.put(replace(temple, request=request), shown=False)
+                change.put(replace(temple, request=request), visible=False)
 
         self._workspace.run(judge, temples=[name])
 
@@ -142,9 +142,9 @@ class TempleRequests:
         for temple in self._workspace.temples.all():
             with self._workspace.change(
                 temples=[temple.name]
-            ) as change:  # nothing of it is durable: never a conflict
+            ) as change:  # nothing of it is stored, so there is never a conflict
                 temple = change.temple(temple.name)
-                change.put(self._checked(temple, now_s), shown=False)
+                change.put(self._checked(temple, now_s), visible=False)
 
     def _checked(self, temple: Temple, now_s: float) -> Temple:
         """Request a temple's missing tokens if that is due; return the temple with what prevents their arrival."""
@@ -163,7 +163,7 @@ class TempleRequests:
             log.info("temple %r: asking for its tokens from number %d on again", temple.name, acknowledged + 1)
             resend = contract.CommandName.RESEND
             command = contract.Command(self._workspace.entropy(16).hex(), resend, NEVER, acknowledged + 1)
-            missing = missing.asked(command.id, now_s)
+            missing = missing.requested(command.id, now_s)
             self._carrier(temple.name, command)
         return self._with_missing(temple, missing)
 
@@ -174,7 +174,7 @@ class TempleRequests:
                 "temple %r: its tokens from number %d on are missing here: %s%s",
                 temple.name,
                 missing.mark + 1,
-                _WORDS[missing.trouble.code],
+                _REASONS[missing.trouble.code],
                 f" ({missing.trouble.error})" if missing.trouble.error else "",
             )
         return replace(temple, trouble=missing.trouble)

@@ -40,7 +40,7 @@ class TempleService:
         self.serving = serving
         self.decisions = decisions
         self._reachable = True
-        # A temple that is entered while the broker comes and goes must not be left with what was true before.
+        # A temple that is added while the connection to the broker changes must not keep the earlier state.
         self._reachable_lock = threading.Lock()
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
 
@@ -103,12 +103,12 @@ class TempleService:
     def receive_findings(self, name: str, findings: contract.Findings) -> None:
         """Process a temple's findings."""
         if self._workspace.temples.find(name) is not None:
-            self._replace(name, lambda temple: replace(temple, findings=findings), shown=False)
+            self._replace(name, lambda temple: replace(temple, findings=findings), visible=False)
 
     def receive_noise(self, name: str, noise: contract.Noise) -> None:
         """Process a temple's counts of glitches and missed edges."""
         if self._workspace.temples.find(name) is not None:
-            self._replace(name, lambda temple: replace(temple, noise=noise), shown=False)
+            self._replace(name, lambda temple: replace(temple, noise=noise), visible=False)
 
     def set_reachable(self, reachable: bool) -> None:
         """Set whether the broker can be reached."""
@@ -122,8 +122,8 @@ class TempleService:
         now = self._workspace.clock()
         for temple in self._workspace.temples.all():
             if temple.timed(now) != temple:
-                self._replace(temple.name, lambda temple: temple.timed(now), shown=False)
+                self._replace(temple.name, lambda temple: temple.timed(now), visible=False)
 
-    def _replace(self, name: str, after: Callable[[Temple], Temple], *, shown: bool = True) -> None:
+    def _replace(self, name: str, after: Callable[[Temple], Temple], *, visible: bool = True) -> None:
         """Replace a temple after a change that is not stored."""
-        self._workspace.run(lambda change: change.put(after(change.temple(name)), shown=shown), temples=[name])
+        self._workspace.run(lambda change: change.put(after(change.temple(name)), visible=visible), temples=[name])

@@ -203,10 +203,10 @@ class Workspace:
             self._put_table(table)
         for topic in change.paced_topics():
             self.on_change(topic)
-        for temple, shown in change.temples.values():
+        for temple, visible in change.temples.values():
             if self.temples.put(temple):
                 self.on_change(f"temple:{temple.name}")
-                if shown and temple.table_id in self.tables:
+                if visible and temple.table_id in self.tables:
                     self.on_change(f"table:{temple.table_id}")
 
     def _put_table(self, table: Table) -> None:

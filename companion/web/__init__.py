@@ -58,7 +58,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     hub.cap, hub.cap_each = config.stream_cap, config.streams_each
     guard.install(app, config.allowed_hosts, config.own_hosts, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
     rates.install(app, clock, OPENINGS, FILES)
-    for part in (
+    for routes in (
         start,
         games,
         playtests,
@@ -79,7 +79,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         organiser,
         pairing,
     ):
-        app.register_blueprint(part.blueprint)
+        app.register_blueprint(routes.blueprint)
     errors.install(app)
     site = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
     app.extensions["site"] = site

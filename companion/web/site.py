@@ -23,7 +23,7 @@ from companion.model.temples import Temple
 from companion.service.services import Services
 from companion.web.config import WebConfig
 from companion.web.rendering import styles
-from companion.web.rendering.renderer import ART, Renderer, placer, temple_news, temple_words
+from companion.web.rendering.renderer import ART, Renderer, placer, temple_news, temple_text
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
@@ -78,7 +78,7 @@ class Site:
         own = {name: folder / "static" for name, folder in self.folders.items()}
         self.files = assets.Files({"": HERE / "static", **own})
         self.style = styles.of_site(HERE / "static" / "styles")
-        # What one page has of its own reaches no other, so that none of its names meets a game's.
+        # One page's own names reach no other page, so that they cannot collide with a game's.
         self.page_styles = styles.of_pages(HERE / "static" / "pages")
         self.game_styles = {name: styles.of_game(folder / "static") for name, folder in self.folders.items()}
 
@@ -140,7 +140,7 @@ class Site:
                 "game_t": lambda table: self.renderer.words(words.language, table),
                 "words_of": lambda game: self.renderer.library.words(words.language, game),
                 "art": SHARED_ART,
-                "health": lambda temple: temple_words(words, temple),
+                "health": lambda temple: temple_text(words, temple),
                 "news": lambda temple: temple_news(words, temple),
                 "tone": lambda temple: temple_tone(temple),
                 "has_authority": self.config.authority is not None,
@@ -150,14 +150,14 @@ class Site:
         )
         return make_response(html, status)
 
-    def error_page(self, words: str, back: str, status: int = CONFLICT, **context: Any) -> Response:
+    def error_page(self, text: str, back: str, status: int = CONFLICT, **context: Any) -> Response:
         """Return the page that says why nothing was done, with a link back."""
         title = self.words()("error.not_found" if status == NOT_FOUND else "error.not_done")
-        return self.page("error.html", status, title=title, words=words, back=back, **context)
+        return self.page("error.html", status, title=title, words=text, back=back, **context)
 
     def failure(
         self,
-        words: str,
+        text: str,
         back: str,
         status: int = CONFLICT,
         *,
@@ -167,8 +167,8 @@ class Site:
     ) -> Response:
         """Return why nothing was done: for our own script as JSON with what is `news`, otherwise as a page."""
         if not wants_json():
-            return self.error_page(words, back, status, **context)
-        response = jsonify(ok=False, kind=kind, words=words, **news())
+            return self.error_page(text, back, status, **context)
+        response = jsonify(ok=False, kind=kind, words=text, **news())
         response.status_code = status
         return response
 
@@ -204,10 +204,10 @@ class Site:
 
         A phone sees what its own seats may see, or the one seat `stand_in` for which it acts.
         """
-        seats = self.seats_shown(table.id, layout, seat_token(table.id), stand_in)
+        seats = self.visible_seats(table.id, layout, seat_token(table.id), stand_in)
         return Audience(language(), layout, seats, self.trusted(table), stand_in if seats == (stand_in,) else "")
 
-    def seats_shown(self, table_id: str, layout: str, token: str, stand_in: Seat = "") -> tuple[Seat, ...]:
+    def visible_seats(self, table_id: str, layout: str, token: str, stand_in: Seat = "") -> tuple[Seat, ...]:
         """Return the seats that a page shows: a phone's own, or the one for which it stands in; none on a screen."""
         if layout != "phone" or not token:
             return ()
@@ -342,7 +342,7 @@ def seat_token(table_id: str) -> str:
     return token if len(token) == TOKEN_LENGTH and token.isalnum() else ""
 
 
-def keep_token(response: Response, table_id: str, token: str) -> Response:
+def set_token_cookie(response: Response, table_id: str, token: str) -> Response:
     """Set the cookie with a phone's token for a table, unreadable for scripts."""
     path = site().url("table", table_id=table_id)
     response.set_cookie(_cookie(table_id), token, max_age=MONTH, path=path, httponly=True, samesite="Lax")
@@ -353,7 +353,7 @@ def keep_token(response: Response, table_id: str, token: str) -> Response:
     return response
 
 
-def keep_name(response: Response, name: str) -> Response:
+def set_name_cookie(response: Response, name: str) -> Response:
     """Set the cookie with the last name that somebody sat under."""
     response.set_cookie(NAME_COOKIE, quote(name[:LONGEST_NAME]), max_age=12 * MONTH, httponly=True, samesite="Lax")
     return response
@@ -371,7 +371,7 @@ def _seated() -> dict[str, str]:
     return {at: mark for at, _, mark in pairs if (len(at), len(mark)) == lengths and (at + mark).isalnum()}
 
 
-def keep_code(response: Response, table: Table) -> Response:
+def set_code_cookie(response: Response, table: Table) -> Response:
     """Set the cookie with which a table screen proves later that it was given the table's code."""
     path, proof = site().url("table", table_id=table.id), site().services.seats.screen_pass(table.id)
     response.set_cookie(_screen_cookie(table.id), proof, max_age=MONTH, path=path, httponly=True, samesite="Lax")
@@ -388,10 +388,10 @@ def _cookie(table_id: str) -> str:
 
 def request_id() -> str:
     """Return the id of a post, which identifies a repeated one; raises `ServiceError` if it is missing."""
-    asked = request.form.get("request", "")
-    if not 1 <= len(asked) <= 64 or not asked.isalnum():
+    post_id = request.form.get("request", "")
+    if not 1 <= len(post_id) <= 64 or not post_id.isalnum():
         raise ServiceError("bad_move")
-    return asked
+    return post_id
 
 
 def seat_to_act(table: Table, held: tuple[Seat, ...]) -> Seat:

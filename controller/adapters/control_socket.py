@@ -90,7 +90,7 @@ class StateLock:
         try:
             return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.OWNER_ONLY)
         except OSError as error:
-            with suppress(OSError):  # a lock that is there holds on a read-only disk as well
+            with suppress(OSError):  # an existing lock file can be locked on a read-only disk, too
                 return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             raise ControlError(f"the lock {self._path} cannot be opened: {error.strerror}") from error
 
@@ -144,7 +144,7 @@ class ControlServer:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        with suppress(OSError):  # on a disk that is read-only by now it is left to the next daemon
+        with suppress(OSError):  # on a disk that has become read-only the next daemon removes it
             self._path.unlink(missing_ok=True)
 
     def _run(self) -> None:

@@ -62,13 +62,13 @@ class HeaderBeams(BeamSource):
         try:
             return self._claim(put)
         except Exception as error:
-            with suppress(Exception):  # what was half claimed may fail to close; the claim's own error is reported
+            with suppress(Exception):  # a half claimed device may fail to close; the claim's own error is reported
                 self.close()
             # gpiozero reserves a pin for as long as its half made device exists, and this traceback holds that.
             traceback.clear_frames(error.__traceback__)
-            busy = "busy" in _words(error).lower()  # lgpio's own words for a line that is used: 'GPIO busy'
+            busy = "busy" in _message(error).lower()  # lgpio's own words for a line that is used: 'GPIO busy'
             raise (BeamsBusyError if busy else BeamsError)(
-                f"the pins {self._shown_pins()} cannot be claimed: {_words(error)}"
+                f"the pins {self._pin_names()} cannot be claimed: {_message(error)}"
             ) from error
 
     def dark(self, god: God) -> bool:
@@ -173,7 +173,7 @@ class HeaderBeams(BeamSource):
                 try:
                     self._lgpio.gpio_claim_input(self._factory._handle, line)
                 except self._lgpio.error:
-                    continue  # somebody else's line: the next one does as well
+                    continue  # somebody else's line: another one will do
                 return
 
     def _blink(self) -> dict[God, Answer]:
@@ -195,7 +195,7 @@ class HeaderBeams(BeamSource):
             self._emitters.on()
             self._proving = False
 
-    def _shown_pins(self) -> str:
+    def _pin_names(self) -> str:
         return ", ".join(f"{pin} ({god})" for god, pin in self._settings.pins.items())
 
 
@@ -218,7 +218,7 @@ def open_factory(settings: BeamSettings, folder: Path) -> tuple[Any, Any]:
         try:
             return RPiGPIOFactory(), None
         except Exception as error:
-            raise BeamsError(f"the pin factory rpigpio cannot start: {_words(error)}") from error
+            raise BeamsError(f"the pin factory rpigpio cannot start: {_message(error)}") from error
     from gpiozero.pins.mock import MockFactory, MockPWMPin
 
     return MockFactory(pin_class=MockPWMPin), None
@@ -259,5 +259,5 @@ def _import_lgpio(folder: Path) -> Any:
     return lgpio
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return str(error) or type(error).__name__

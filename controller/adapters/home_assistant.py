@@ -87,7 +87,7 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
             Score,
             "totals",
             god,
-            state_class="measurement",  # a correction may lower it, and no home should take that for a new game
+            state_class="measurement",  # a correction may lower it, which must not look like a new game
             unit_of_measurement="tokens",
             icon="mdi:stairs-up",
         )
@@ -98,15 +98,15 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
             "state_topic": topic(temple, Status.leaf),
             "value_template": _choice(json_path(Status, "beams", god), _FAULTS, "ON", "OFF"),
         }
-        for key, words in (("glitches", "glitches"), ("missed_edges", "missed edges")):
+        for key, label in (("glitches", "glitches"), ("missed_edges", "missed edges")):
             parts[f"{key}_{god}"] = _number(
-                f"{name}'s {words}",
+                f"{name}'s {label}",
                 temple,
                 Noise,
                 key,
                 god,
                 state_class="total_increasing",
-                unit_of_measurement=words,
+                unit_of_measurement=label,
                 entity_category="diagnostic",
             )
         parts[f"drop_{god}"] = _button(
@@ -117,7 +117,7 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
 
 
 def _lamps(temple: str, coloured: bool) -> dict[str, dict[str, object]]:
-    """Return the lamps behind the doors as one light, and what a game has them show, for the lamps of a whole home.
+    """Return the lamps before the doors as one light, and what a game has them show, for the lamps of a whole home.
 
     The light is in the template schema: so its commands are the contract's own.
     """

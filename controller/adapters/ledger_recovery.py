@@ -112,19 +112,19 @@ def build(folder: Path, new_source: Callable[[], str], fill: Callable[[Ledger], 
 
 def exchange(folder: Path, at: datetime, word: str) -> Path | None:
     """Let the ledger that is ready take its place; return the name under which the old one is kept, if any."""
-    path, kept = folder / FILE_NAME, None
+    path, aside = folder / FILE_NAME, None
     old = [suffix for suffix in ("", "-wal") if _size(_beside(path, suffix)) is not None]
     if old:
-        kept = _free_name(folder, word, at)
+        aside = _free_name(folder, word, at)
         for suffix in old:
-            _beside(path, suffix).rename(_beside(kept, suffix))
-            _beside(kept, suffix).chmod(OWNER_ONLY)
+            _beside(path, suffix).rename(_beside(aside, suffix))
+            _beside(aside, suffix).chmod(OWNER_ONLY)
         _beside(path, "-shm").unlink(missing_ok=True)
         sync(folder)
     (folder / READY).replace(path)
     sync(folder)
     _leave_mark(folder)
-    return kept
+    return aside
 
 
 def clear(folder: Path) -> None:
@@ -145,7 +145,7 @@ def _begin_anew(folder: Path, new_source: Callable[[], str], at: datetime, code:
         ledger.renew(new_source(), code, at)
 
     build(folder, new_source, fill)
-    kept = exchange(folder, at, "damaged")
+    aside = exchange(folder, at, "damaged")
     log.error(
         "%s. A new one was begun; it has the %d tokens that could be read, %d of them not yet delivered and %d "
         "repaired. Of %d nothing could be read. %s",
@@ -154,7 +154,7 @@ def _begin_anew(folder: Path, new_source: Callable[[], str], at: datetime, code:
         len(saved.tokens) - saved.delivered,
         saved.repaired,
         saved.lost,
-        f"The old one is kept as {kept}" if kept else "There was no old one to keep",
+        f"The old one is kept as {aside}" if aside else "There was no old one to keep",
     )
     return Ledger.open(folder / FILE_NAME, new_source)
 
@@ -261,12 +261,12 @@ def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[UnnumberedT
     fell_for = God(str(god)) if god in _GODS else _by_totals(row, before)
     if fell_for is None:
         return None, False
-    words = set(str(flags).split(",")) - {""}
-    known = frozenset(flag for flag in Flag if flag in words)
+    kinds = set(str(flags).split(",")) - {""}
+    known = frozenset(flag for flag in Flag if flag in kinds)
     name = token if isinstance(token, str) and _ID.fullmatch(token) else sha256(repr(row).encode()).hexdigest()[:32]
     width = width_ns if _within(width_ns, 0, MOST_WIDTH_NS) else 0
     timed = _within(at_ms, EARLIEST_MS, LATEST_MS)
-    sound = timed and (god, token, width_ns) == (fell_for, name, width) and known == words
+    sound = timed and (god, token, width_ns) == (fell_for, name, width) and known == kinds
     when = _EPOCH + timedelta(milliseconds=at_ms) if timed else at
     return UnnumberedToken(name, fell_for, when, width, known if sound else known | {Flag.JAM}), not sound
 

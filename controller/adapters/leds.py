@@ -1,4 +1,4 @@
-"""Plain LEDs behind the shrines' doors: one for each, on a pin of a Raspberry Pi's header, dimmed by gpiozero."""
+"""Plain LEDs before the shrines' doors: one for each, on a pin of a Raspberry Pi's header, dimmed by gpiozero."""
 
 from __future__ import annotations
 

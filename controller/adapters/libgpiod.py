@@ -194,7 +194,7 @@ class LineBeams(BeamSource):
                 return
             if ready:
                 with self._lock:
-                    if self._waiting.poll(0):  # `dark` may have put them
+                    if self._waiting.poll(0):  # `dark` may have queued them
                         self._put_edges()
 
     def _put_edges(self) -> None:

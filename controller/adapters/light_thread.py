@@ -66,7 +66,7 @@ class _Output(Generic[_T]):
         self._device = device
         self._compute = compute
         self._show = show
-        self._shown: _T | None = None
+        self._current: _T | None = None
 
     def open(self) -> None:
         """Claim what the device needs."""
@@ -78,20 +78,20 @@ class _Output(Generic[_T]):
         if self.failed:
             return
         with self._guard():
-            if (now := self._compute(now_ns)) != self._shown:
+            if (now := self._compute(now_ns)) != self._current:
                 self._show(now)
-                self._shown = now
+                self._current = now
 
     def close(self) -> None:
         """Switch the device off, however it is."""
-        with suppress(Exception):  # what failed once may fail to close, too, and is in the log
+        with suppress(Exception):  # a device that failed may fail to close, too; its failure is in the log
             self._device.close()
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # no lamp may end the temple
+        except Exception as error:  # a failing lamp must not end the temple
             self.failed = True
             log.error("the %s stay off until the next start: %s", self._name, str(error) or type(error).__name__)
             self.close()

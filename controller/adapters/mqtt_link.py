@@ -98,7 +98,7 @@ class Link:
         try:
             message = contract.decode(leaf, payload)
         except contract.WireError:
-            # Only what is no status at all: two temples of one name would answer each other for ever.
+            # Only for payloads that are no status: two temples of one name would answer each other for ever.
             if leaf == contract.Status.leaf:
                 self._listener(StatusGarbled())
             raise

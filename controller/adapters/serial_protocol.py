@@ -23,7 +23,7 @@ MOST_LINE = 120
 PATIENCE_NS = 5 * SECOND
 """How long a board may send nothing that can be read; it sends every second, and boots in two."""
 
-ASK_NS = SECOND
+REQUEST_EVERY_NS = SECOND
 _NOISE_NS = 60 * SECOND
 _NOISY = 5
 _MOST_AGE_MS = 10 * 86_400_000
@@ -124,7 +124,7 @@ class Session:
         self._board: str | None = None
         self._mark = BoardCursor(0, None)
         self._first = 1
-        self._good_ns = self._ask_ns = now_ns
+        self._good_ns = self._request_ns = now_ns
         self._early_ns: int | None = None
         self._garbage = 0
         self._bad: deque[int] = deque(maxlen=1000)
@@ -156,9 +156,9 @@ class Session:
         """Do what follows from time alone."""
         if self._early_ns is not None and now_ns - self._early_ns > 3 * SECOND:
             self._early_ns = None
-            self._board = None  # it does not send what we wait for: request what it has
-        if self._board is None and now_ns >= self._ask_ns:
-            self._ask_ns = now_ns + ASK_NS
+            self._board = None  # it does not send the expected tokens: request what it has
+        if self._board is None and now_ns >= self._request_ns:
+            self._request_ns = now_ns + REQUEST_EVERY_NS
             self.out.append(written("?"))
         self._judge(now_ns)
 
@@ -196,7 +196,7 @@ class Session:
             return [health]
         if kind == "T":
             return list(self._counted(_token(words), now_ns))
-        if kind == "E" and len(words) == 1:  # a line of ours did not arrive whole
+        if kind == "E" and len(words) == 1:  # a line that we sent arrived damaged
             self._bad.append(now_ns)
             return []
         raise ValueError(kind)

@@ -462,7 +462,7 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
     """Set how an open file is written, and fill it if it is empty."""
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if tables:
-        _check(connection, path, whole=False)  # before anything is written to a file that is not ours to write
+        _check(connection, path, whole=False)  # before anything is written to a file that we must not write
     else:
         connection.execute(f"PRAGMA page_size = {_PAGE}")
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -473,7 +473,7 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")  # a ledger bounds its log by itself, see `LOG_BOUND`
     with _transaction(connection):
-        pass  # a disk or a file that may only be read says so here, not at the first token
+        pass  # a read-only disk or file is noticed here, not at the first token
     _settle(connection, path)
     if tables == 0:
         with _transaction(connection):

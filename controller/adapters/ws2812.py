@@ -1,4 +1,4 @@
-"""WS2812 LEDs behind the shrines' doors: coloured LEDs on one data line, timed by the kernel's SPI.
+"""WS2812 LEDs before the shrines' doors: coloured LEDs on one data line, timed by the kernel's SPI.
 
 Every bit of colour is one byte on the line at 6.4 MHz: high for two or for five of its eight pulses, 0.31 or 0.78 us.
 A pause of the controller between two bytes only makes a low longer, which these LEDs tolerate up to about 5 us.
@@ -42,7 +42,7 @@ class Bus(Protocol):
 
 
 class Ws2812(Lamps):
-    """A chain of LEDs, first those behind Huitzilopochtli's door, then as many behind Tlaloc's."""
+    """A chain of LEDs, first those before Huitzilopochtli's door, then as many before Tlaloc's."""
 
     def __init__(self, settings: LightSettings, open_bus: Callable[[str], Bus] | None = None) -> None:
         """Store the arguments."""

@@ -72,7 +72,7 @@ def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | No
             counts.extend((sum(1 for _ in ledger.tokens()), ledger.last_seq))
 
         build(state, lambda: secrets.token_hex(16), renew)
-        kept = exchange(state, now.astimezone(UTC), "replaced")
+        aside = exchange(state, now.astimezone(UTC), "replaced")
         if content is not None:
             write_whole(state / learned_file.FILE_NAME, content)
     except LedgerError as error:
@@ -80,7 +80,7 @@ def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | No
         raise BackupError(f"{file} is no whole backup of a temple: {error}") from error
     except OSError as error:
         raise trouble_with(state, error) from error
-    return counts[0], counts[1], kept
+    return counts[0], counts[1], aside
 
 
 def _taken_from(building: Path, file: Path) -> bytes | None:

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = argparse.Namespace()
     try:
         given = parser.parse_args(arguments)
-        if given.command is _pair:  # it writes settings, whatever is wrong with those that are there
+        if given.command is _pair:  # it writes settings, so it must run although the present ones are wrong
             code = _pair(given)
             return code
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
     except BrokenPipeError:
-        # The reader of our output has gone; nothing more may be written, not even at the exit.
+        # The reader of our output is gone; nothing more may be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -419,7 +419,7 @@ def _restore(settings: Settings, given: argparse.Namespace) -> int:
     prepare(settings.state)
     try:
         with held(settings.state):
-            number, waiting, kept = restore(settings.state, given.file, datetime.now(UTC))
+            number, waiting, aside = restore(settings.state, given.file, datetime.now(UTC))
     except InUseError as error:
         return _complain(f"{error}: stop it, restore, and start it again", EXIT_REFUSED)
     except BackupError as error:
@@ -428,8 +428,8 @@ def _restore(settings: Settings, given: argparse.Namespace) -> int:
         f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion "
         "did not have then will be sent again, and it knows those that it has."
     )
-    if kept is not None:
-        print(f"The ledger that was there is kept as {kept}")
+    if aside is not None:
+        print(f"The ledger that was there is kept as {aside}")
     return 0
 
 
@@ -456,9 +456,9 @@ def _described(report: Mapping[str, object], state: Path) -> str:
         facts = [_tokens(each("totals").get(god, "unknown"))]
         if beam := each("beams").get(god):
             facts.append(f"beam {_WORDS.get(str(beam), beam)}")
-        for key, words in (("glitches", "glitches"), ("missed_edges", "missed edges")):
+        for key, label in (("glitches", "glitches"), ("missed_edges", "missed edges")):
             if number := each(key).get(god):
-                facts.append(f"{number} {words}")
+                facts.append(f"{number} {label}")
         lines.append(f"  {god.capitalize():<16} {', '.join(facts)}")
     lines.append(
         f"  Ledger           {_tokens(report['last_seq'])}, {report['waiting']} not yet delivered to a companion"
@@ -482,8 +482,8 @@ def _tokens(number: object) -> str:
 
 
 def _no_daemon(settings: Settings) -> int:
-    words = f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state"
-    return _complain(words, EXIT_REFUSED)
+    message = f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state"
+    return _complain(message, EXIT_REFUSED)
 
 
 def _complain(message: str, code: int) -> int:

@@ -61,7 +61,7 @@ from controller.core.settings import Settings
 from controller.core.slots import Slots
 from controller.simulation.beams import MOST_DROPS, SPACING_NS, SimulatedBeams
 from controller.simulation.parser import Script
-from controller.simulation.realtime import Stage
+from controller.simulation.realtime import ScriptPlayer
 from templo import __version__
 from templo.contract import God, State, Trouble
 from templo.liveness import Beat, Feeder, Pulse, Supervisor, no_heartbeat, supervisor
@@ -86,24 +86,24 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
     cannot be played. A fault of the disk or the ledger does not prevent a start: the temple's status reports it.
     """
     socket_path(settings.state)
-    stage = None
+    player = None
     if script is not None:
         wanted = {f"counting.{name}" for name in script.counting}
         settings = replace(settings, counting=script.limits(settings.counting), chosen=settings.chosen | wanted)
-        stage = Stage(script, SimulatedBeams(_context(settings)), time.monotonic_ns, _print)
+        player = ScriptPlayer(script, SimulatedBeams(_context(settings)), time.monotonic_ns, _print)
     prepare(settings.state)
     lock = StateLock(settings.state)
     with suppress(ControlError):  # opening the ledger tries again, and reports it
         lock.take()
     supervised = supervisor()
     try:
-        if stage is None:
+        if player is None:
             daemon = _watching(settings, lock, supervised)
             return daemon.run(keys) if daemon else 0
-        stage.start()
-        while (code := _Daemon(settings, lock, supervised, stage).run(keys)) == RESTART and stage.rest():
+        player.start()
+        while (code := _Daemon(settings, lock, supervised, player).run(keys)) == RESTART and player.rest():
             pass
-        stage.close()
+        player.close()
         return 0 if code == RESTART else code
     finally:
         lock.release()
@@ -168,12 +168,12 @@ class _Daemon:
     """One run of the daemon. It also does what keys and the control socket request."""
 
     def __init__(
-        self, settings: Settings, lock: StateLock, supervised: Supervisor, stage: Stage | None = None
+        self, settings: Settings, lock: StateLock, supervised: Supervisor, player: ScriptPlayer | None = None
     ) -> None:
         """Open the beams before anything else that would have to be closed again; raises `BeamsError`."""
         self._settings = settings
         self._lock = lock
-        self._stage = stage
+        self._player = player
         self._ended = threading.Event()
         self._pulse = Pulse(("beams", "pipeline", "link", "control"), time.monotonic)
         self._feeder = Feeder(self._pulse, supervised)
@@ -181,7 +181,7 @@ class _Daemon:
         items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
         self._items = items
         context = _context(settings, self._pulse.of("beams"))
-        self._beams = backends.find(settings.beams)(context) if stage is None else stage.source(context)
+        self._beams = backends.find(settings.beams)(context) if player is None else player.source(context)
         levels = self._beams.open(items.put)
         self._identity = _identity(settings, self._beams.capabilities)
         access = LedgerAccess(self._open, lambda: read_copy(settings.state / FILE_NAME))
@@ -250,8 +250,8 @@ class _Daemon:
                 keyboard = Keyboard(sys.stdin.fileno(), self, _print)
                 stack.callback(keyboard.stop)
                 keyboard.start()
-            if self._stage is not None:
-                self._stage.enter(self)
+            if self._player is not None:
+                self._player.enter(self)
             watched = {
                 "beams": self._beams.alive,
                 "pipeline": self._thread.is_alive,
@@ -271,8 +271,8 @@ class _Daemon:
             if self._dead is not None:
                 return self._give_up(self._dead)
         self._feeder.stopping()
-        if self._restarts and self._stage is not None:
-            self._stage.leave()
+        if self._restarts and self._player is not None:
+            self._player.leave()
         else:
             self._beams.close()
         self._items.put(Stop())
@@ -326,8 +326,8 @@ class _Daemon:
 
     def _request_end(self) -> None:
         self._restarts = False
-        if self._stage is not None:
-            self._stage.end()
+        if self._player is not None:
+            self._player.end()
         self._ended.set()
 
     def _on_thread_exception(self, last: threading.ExceptHookArgs) -> None:
@@ -458,5 +458,5 @@ def _dropped(result: Result) -> str:
 
 
 def _print(line: str) -> None:
-    with suppress(OSError):  # the reader of our output may have gone
+    with suppress(OSError):  # the reader of our output may be gone
         print(line, flush=True)

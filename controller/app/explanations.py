@@ -10,14 +10,14 @@ from typing import Any
 from controller.core.learned_limits import near_limits
 from templo.contract import God
 
-_WORDS = tomllib.loads(files("controller.app").joinpath("explanations.toml").read_text("utf-8"))
+_TEXTS = tomllib.loads(files("controller.app").joinpath("explanations.toml").read_text("utf-8"))
 
-BEAMS: Mapping[str, str] = _WORDS["beams"]
-TROUBLES: Mapping[str, str] = _WORDS["troubles"]
-NOTICES: Mapping[str, str] = _WORDS["notices"]
-EMITTERS: Mapping[str, str] = _WORDS["emitters"]
+BEAMS: Mapping[str, str] = _TEXTS["beams"]
+TROUBLES: Mapping[str, str] = _TEXTS["troubles"]
+NOTICES: Mapping[str, str] = _TEXTS["notices"]
+EMITTERS: Mapping[str, str] = _TEXTS["emitters"]
 FINDINGS: Mapping[str, tuple[str, str]] = {
-    code: (found["seen"], found["remedy"]) for code, found in _WORDS["findings"].items()
+    code: (found["seen"], found["remedy"]) for code, found in _TEXTS["findings"].items()
 }
 """For each code of a finding, what was seen and what to do."""
 
@@ -26,8 +26,8 @@ def selftest_lines(result: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a self-test, beam by beam."""
     if trouble := result.get("trouble"):
         yield f"  Attention        {TROUBLES.get(trouble, trouble)}"
-    if words := EMITTERS.get(str(result.get("emitters"))):
-        yield f"  Emitters         {words}"
+    if emitters := EMITTERS.get(str(result.get("emitters"))):
+        yield f"  Emitters         {emitters}"
     for god in God:
         beam = result["beams"][god]
         facts = [

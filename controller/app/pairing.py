@@ -27,7 +27,7 @@ import msgspec
 from controller.app import settings as controller_settings
 from templo import files
 from templo.broker_elsewhere import FILE, OLD_FILE, drop_in
-from templo.quoting import printable, shown
+from templo.quoting import printable, quoted
 from templo.setting_types import HIDDEN, Hosts, TempleName, text
 from templo.settings import SettingsError
 from templo.toml_text import to_toml
@@ -201,7 +201,7 @@ def request(address: str, code: str, authority: Path | None = None) -> Paired:
     except ValueError:
         host = port = None
     if not host or url.scheme not in ("http", "https"):
-        raise PairingError(f"{shown(address)} is no address; expected one such as temple.local or https://club.lan")
+        raise PairingError(f"{quoted(address)} is no address; expected one such as temple.local or https://club.lan")
     try:
         connection = _connection(url.scheme, host, port, authority)
         try:
@@ -222,7 +222,7 @@ def request(address: str, code: str, authority: Path | None = None) -> Paired:
             "Name the file of its authority, which the page /trust offers, with --authority"
         ) from None
     except (OSError, HTTPException) as error:
-        raise PairingError(f"no companion answers at {shown(address)}: {error}") from None
+        raise PairingError(f"no companion answers at {quoted(address)}: {error}") from None
     return _read(body, response.status, address)
 
 
@@ -250,7 +250,7 @@ def _read(body: bytes, status: int, address: str) -> Paired:
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
         raise PairingError(
-            f"{shown(address)} answered {status} and nothing that a companion of this release says: "
+            f"{quoted(address)} answered {status} and nothing that a companion of this release says: "
             "look at the address"
         ) from None
     raise PairingError(printable(words, 500))

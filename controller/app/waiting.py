@@ -68,7 +68,7 @@ def wait_for_beams(
 
     with ExitStack() as stack:
         stack.callback(link.stop, identity.gone(State.STOPPED, None))
-        with suppress(ControlError):  # a state directory that takes nothing: the temple's page says why
+        with suppress(ControlError):  # the state directory cannot be written: the temple's page says why
             server = ControlServer(socket_path(settings.state), answer)
             stack.callback(server.close)
             server.start()

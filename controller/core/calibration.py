@@ -98,8 +98,8 @@ class Calibration:
         if (run := self._run) is not None and now_ns >= run.until_ns:
             self._run = None
             seen = f"{len(run.widths)} of {run.wanted} tokens were measured for {run.god}"
-            words = f"{seen}, and {run.glitches} spells were too short: see the self-test"
-            run.respond(RefusedError("too_few", words).result())
+            message = f"{seen}, and {run.glitches} spells were too short: see the self-test"
+            run.respond(RefusedError("too_few", message).result())
 
     def decide(self, god: God, keep: bool) -> tuple[Limits, Result]:
         """Accept or reject the proposal; a rejection also ends a calibration of that slot. Raises `RefusedError`."""

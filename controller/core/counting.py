@@ -212,8 +212,8 @@ class Counter:
         if spell is not None and self._jam_due(spell, now_ns, patience_ns) and not reads_dark():
             if spell.doubted_ns is None:
                 spell.doubted_ns = now_ns
-            asked_ns = min(now_ns, spell.doubted_ns + LATE_EDGE)
-            patience_ns = spell.patience_ns = asked_ns - spell.start_ns - self._limits.max_break + JAM_PATIENCE
+            due_ns = min(now_ns, spell.doubted_ns + LATE_EDGE)
+            patience_ns = spell.patience_ns = due_ns - spell.start_ns - self._limits.max_break + JAM_PATIENCE
         self._run(now_ns, patience_ns, events)
         return events
 

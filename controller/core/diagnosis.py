@@ -64,7 +64,7 @@ class Observed:
         self.overlaps = 0
         self.glitches = 0
         self.missed = 0
-        self.unheard = 0
+        self.unexplained = 0
         self.chatters = 0
         self.chatter_ns: int | None = None
         """When the beam last went dark more often in a second than tokens can make it, merged spells included."""
@@ -79,7 +79,7 @@ class Observed:
         self._edge_ns = since_ns
         self._dark = dark
         self._long_dark = dark
-        self._since_heard = 0
+        self._edges_since = 0
 
     def deadline(self, now_ns: int) -> int | None:
         """Return when the findings about this beam change by time alone."""
@@ -94,14 +94,14 @@ class Observed:
     @property
     def deaf(self) -> bool:
         """Whether the level changes and no edge has come since."""
-        return self.unheard > 0 and self._since_heard == 0
+        return self.unexplained > 0 and self._edges_since == 0
 
     def edge(self, at_ns: int, dark: bool, limits: Limits) -> None:
         """Process an edge."""
         if self.deaf:
             self.healed_ns = at_ns
         self.edges += 1
-        self._since_heard += 1
+        self._edges_since += 1
         lasted = at_ns - self._edge_ns
         if dark == self._dark:
             self._edge_ns = at_ns
@@ -122,8 +122,8 @@ class Observed:
 
     def level(self, at_ns: int, dark: bool) -> None:
         """Process a level that does not follow from the edges."""
-        self.unheard += 1
-        self._since_heard = 0
+        self.unexplained += 1
+        self._edges_since = 0
         self._edge_ns, self._dark = at_ns, dark
         self.dark_since_ns = at_ns if dark else None
 
@@ -253,7 +253,7 @@ def _together(observed: Mapping[God, Observed], beams: Mapping[God, Beam], now_n
 def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str | None) -> list[Finding]:
     found: list[Finding] = []
     if seen.deaf:
-        found.append(Finding("deaf", {"unheard": seen.unheard}))
+        found.append(Finding("deaf", {"unheard": seen.unexplained}))
     flickers = beam is Beam.FLICKER or seen.chatters_at(now_ns)
     if flickers:
         found.append(Finding(together or "flicker", {"per_s": _rate(seen)}))
@@ -274,10 +274,10 @@ def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str
         found += _widths(seen, limits)
     if not seen.deaf and seen.healed_ns is not None and now_ns - seen.healed_ns < RECENT_NS:
         found.append(
-            Finding("was_deaf", {"unheard": seen.unheard, "ago_s": round((now_ns - seen.healed_ns) / SECOND)})
+            Finding("was_deaf", {"unheard": seen.unexplained, "ago_s": round((now_ns - seen.healed_ns) / SECOND)})
         )
-    if seen.missed > seen.unheard:
-        found.append(Finding("missed_edges", {"missed": seen.missed - seen.unheard}))
+    if seen.missed > seen.unexplained:
+        found.append(Finding("missed_edges", {"missed": seen.missed - seen.unexplained}))
     if beam is Beam.UNPROVED and not seen.deaf:
         found.append(Finding("unproved"))
     return found

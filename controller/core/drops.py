@@ -59,5 +59,5 @@ class Drops:
                 given_up = waiting.popleft()
                 drop = given_up.drop
                 recorded = f"{drop.times - given_up.left} of {drop.times} tokens"
-                words = f"{recorded} dropped for {drop.god} were recorded: see the temple's status"
-                drop.respond(RefusedError("not_recorded", words).result())
+                message = f"{recorded} dropped for {drop.god} were recorded: see the temple's status"
+                drop.respond(RefusedError("not_recorded", message).result())

@@ -99,7 +99,7 @@ class NameWatch:
         ):
             self._other, self._seen_ns = status, now_ns
             self._probe_ns = now_ns + PROBE_NS if self._probe_ns is None else self._probe_ns
-        # Whoever is lost answers nothing: its will, of which nobody knows yet whether it is gone, is always replaced.
+        # A lost temple does not answer: its will, which may or may not be its last message, is always replaced.
         return status.state is contract.State.LOST or self._may_answer(now_ns)
 
     def advance(self, now_ns: int) -> bool:

@@ -167,7 +167,7 @@ class Pipeline:
         Otherwise a spell that ended long ago would become a jam only because its last edge arrives a moment later.
         """
         patience = self.patience()
-        # An idle temple lives too: it beats, at the latest when this is over.
+        # An idle temple is alive too: it beats at least once per wait.
         wait_s = IDLE_S if patience is None else min(IDLE_S, patience)
         due_ns = self._host.monotonic_ns() + round(wait_s * SECOND)
         items = self._waited(wait_s)
@@ -192,7 +192,7 @@ class Pipeline:
             case EdgeSeen() | EdgesLost() | LevelRead():
                 self._handle(self._slots.take(item))
             case BoardHello():
-                if self._access.ledger is not None:  # else the board has to ask again
+                if self._access.ledger is not None:  # otherwise the board has to ask again
                     with self._access.attempt(self._host.monotonic_ns()):
                         self._board.meet(item, self._access.ledger.boards())
             case BoardToken():
@@ -238,7 +238,7 @@ class Pipeline:
         """Count and record what has just fallen, and close."""
         now_ns = self._host.monotonic_ns()
         self._handle(self._slots.advance(now_ns + self._slots.limits.min_clear + JAM_PATIENCE, closing=True))
-        self._outbox.settle_all()  # the end of a beam that is dark again will not come any more
+        self._outbox.settle_all()  # the beam is dark again: its missed end will not come
         self._record(now_ns)
         self._release()
         if unrecorded := self._outbox.unrecorded():

@@ -176,7 +176,7 @@ class Publisher:
     def publish_ledger(self, ledger: Ledger, now_ns: int) -> None:
         """Publish the tokens that are due, and the totals; raises what reading the ledger raises."""
         if self._up:
-            if self._counted is None:  # a companion that meets this temple learns by it which tokens are old
+            if self._counted is None:  # it shows a companion that does not know this temple which tokens are old
                 self._publish_count(ledger, now_ns)
             self._publish_tokens(ledger, now_ns)
             self._publish_count(ledger, now_ns)
@@ -192,7 +192,7 @@ class Publisher:
 
     def _publish_tokens(self, ledger: Ledger, now_ns: int) -> None:
         if self._window.silent(now_ns):
-            # What the broker has not even taken is still on its way; the link watches over that.
+            # A token that the broker has not acknowledged is still in flight; the link watches over that.
             if self._outlet.congested():
                 self._window.wait_on(now_ns)
                 return

@@ -105,8 +105,8 @@ class Requests:
         if self._access.readable is None:
             raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
         if command.seq > (highest := self._publisher.last_seq + 1):
-            words = f"resend from {command.seq}; expected at most {highest}, the next token"
-            raise RefusedError("beyond", words)
+            message = f"resend from {command.seq}; expected at most {highest}, the next token"
+            raise RefusedError("beyond", message)
         if self._access.ledger is not None:
             try:
                 self._access.ledger.deliver_again(command.seq)
@@ -130,8 +130,8 @@ class Requests:
             raise RefusedError("ledger", str(error)) from error
         standing = [notice.code for notice in self._access.notices]
         if not dismissed:
-            words = ", ".join(standing) or "none stands"
-            raise RefusedError("no_notice", f"there is no notice {code[:32]!r} here; expected one of: {words}")
+            expected = ", ".join(standing) or "none stands"
+            raise RefusedError("no_notice", f"there is no notice {code[:32]!r} here; expected one of: {expected}")
         respond({"dismissed": code, "notices": standing})
 
     def _calibrate(self, command: Command, respond: Respond) -> None:

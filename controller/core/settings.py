@@ -53,7 +53,7 @@ class BeamSettings:
 
 @dataclass(frozen=True, slots=True)
 class LightSettings:
-    """The lamps behind the shrines' doors and the buzzer, if any. Pins default to those of ``pins.toml``."""
+    """The lamps before the shrines' doors and the buzzer, if any. Pins default to those of ``pins.toml``."""
 
     huitzilopochtli: Pin
     tlaloc: Pin
@@ -62,7 +62,7 @@ class LightSettings:
     spi: Annotated[str, text(64, "an SPI device, such as /dev/spidev0.0")] = "/dev/spidev0.0"
     """The SPI device that drives the WS2812's data line."""
     each: Annotated[int, whole(1, 8)] = 1
-    """The number of WS2812 behind each door."""
+    """The number of WS2812 before each door."""
     piezo: Pin | None = None
 
     @property

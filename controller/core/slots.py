@@ -94,7 +94,7 @@ class Slots:
         """
         try:
             dark = self.source.dark(god)
-        except Exception:  # a chip that went away must not keep what has fallen from being recorded
+        except Exception:  # although the chip is gone, tokens that have fallen must be recorded
             dark = None
         last_ns = self.counters[god].last_ns
         before_ns, times = self._dark_readings.get(god, (last_ns, 0))
@@ -171,5 +171,5 @@ class Slots:
 
     def seen(self) -> object:
         """Return everything that `findings` depends on, except the time."""
-        edges = tuple((each.edges, each.unheard) for each in self._observed.values())
+        edges = tuple((each.edges, each.unexplained) for each in self._observed.values())
         return (edges, tuple(self.beams().values()), self.limits, tuple(self._answers.items()))

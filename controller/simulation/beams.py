@@ -78,7 +78,7 @@ class SimulatedBeams(BeamSource):
         answers = self._timeline.answers(self._now() - self._start_ns, self._awake) if self._timeline else None
         if answers is None:
             return None
-        # What a key holds dark beside the scenario is dark with the emitter on and off.
+        # A beam that a key holds dark is dark with the emitter on and off.
         return {god: Answer(True, True, False) if god in self._held else answer for god, answer in answers.items()}
 
     def heal(self) -> None:

@@ -108,7 +108,7 @@ class _Companion:
         """Ignore it: there is one temple."""
 
 
-class _Stage(BeamSource):
+class _Run(BeamSource):
     """One run of a script: the clock, the temple that may be restarted, and its source of edges."""
 
     def __init__(self, script: Script, limits: Limits, path: Path, new_id: Callable[[], str]) -> None:
@@ -142,7 +142,7 @@ class _Stage(BeamSource):
             due += _WATCH_NS
         self._pass_to(end_ns)
         assert self._pipeline is not None
-        if not self.companion.up:  # a broker that stays away is back after the end: nothing may be lost by then
+        if not self.companion.up:  # a broker that stays down comes back after the end: nothing may be lost until then
             self.companion.up = True
             self._work([BrokerConnected()])
         selftests: list[Result] = []
@@ -244,14 +244,14 @@ class _Stage(BeamSource):
 
 def play_fast(script: Script, limits: Limits, path: Path, new_id: Callable[[], str]) -> Outcome:
     """Run a script against a new ledger at `path`; raises `ScenarioError`."""
-    stage = _Stage(script, limits, path, new_id)
-    selftest = stage.play()
+    run = _Run(script, limits, path, new_id)
+    selftest = run.play()
     ledger = Ledger.open(path, new_id, read_only=True)
     try:
         tokens = tuple(ledger.tokens())
     finally:
         ledger.abandon()
-    timeline, delivered = stage.timeline, frozenset(stage.companion.stored)
+    timeline, delivered = run.timeline, frozenset(run.companion.stored)
     outcome = Outcome(timeline.fell, tokens, delivered, timeline.end_ns, selftest, ())
     return replace(outcome, complaints=tuple(_complaints(script, outcome)))
 

@@ -13,7 +13,7 @@ from typing import Any, Never, TypeAlias
 
 from controller.core.counting import MS, Limits
 from templo.contract import Emitters, God
-from templo.quoting import shown
+from templo.quoting import quoted
 
 VERSION = 1
 MAX_BYTES = 1_000_000
@@ -132,8 +132,8 @@ class _Range(_Ms):
             if low > high:
                 raise ValueError
         except ValueError:
-            words = f"milliseconds from {self.low:g} to {self.high:g}, or [lowest, highest] of them"
-            raise ValueError(words) from None
+            expected = f"milliseconds from {self.low:g} to {self.high:g}, or [lowest, highest] of them"
+            raise ValueError(expected) from None
         return Span(low, high)
 
 
@@ -151,7 +151,7 @@ class _Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _Choice:
     words: tuple[str, ...]
     default: str | None = None
     needed: bool = False
@@ -162,7 +162,7 @@ class _Word:
         return str(value)
 
 
-_Field: TypeAlias = _Ms | _Whole | _Word
+_Field: TypeAlias = _Ms | _Whole | _Choice
 _Kind: TypeAlias = Mapping[str, _Field]
 
 _AT = _Ms(0, DAY_MS, needed=True)
@@ -170,8 +170,8 @@ _LASTING = _Ms(0.001, DAY_MS)
 _FOR = _Ms(0.001, DAY_MS, needed=True)
 _COUNT = _Whole(1, MOST_TOKENS, 1)
 _WIDTH = _Range(0.001, 60_000, 12)
-_SLOT = _Word(tuple(God), needed=True)
-_SLOTS = _Word((*God, BOTH), needed=True)
+_SLOT = _Choice(tuple(God), needed=True)
+_SLOTS = _Choice((*God, BOTH), needed=True)
 
 KINDS: Mapping[str, _Kind] = {
     "drop": {
@@ -192,11 +192,11 @@ KINDS: Mapping[str, _Kind] = {
         "width_ms": _Range(0.001, 60_000, 1),
     },
     "jam": {"god": _SLOTS, "for_ms": _LASTING},
-    "unplug": {"god": _SLOTS, "part": _Word(("emitter", "receiver"), "emitter"), "for_ms": _LASTING},
+    "unplug": {"god": _SLOTS, "part": _Choice(("emitter", "receiver"), "emitter"), "for_ms": _LASTING},
     "flicker": {"god": _SLOTS, "for_ms": _FOR, "per_s": _Whole(2, 2000, 100)},
     "reverse": {"god": _SLOTS, "for_ms": _LASTING},
     "miss": {"god": _SLOTS, "edges": _Whole(1, MOST_TOKENS, 1)},
-    "deaf": {"god": _SLOTS, "for_ms": _LASTING, "until": _Word(("end", "claim"), "end")},
+    "deaf": {"god": _SLOTS, "for_ms": _LASTING, "until": _Choice(("end", "claim"), "end")},
     "broker_down": {"for_ms": _LASTING},
     "restart": {"for_ms": _Ms(0, DAY_MS, 0)},
 }
@@ -235,9 +235,9 @@ class _Reader:
                 f"it holds {text[error.start : error.start + 1]!a}; expected text in UTF-8",
             )
         except tomllib.TOMLDecodeError as error:
-            words = str(error)
-            place = re.search(r" \(at line (\d+), column \d+\)", words)
-            self._refuse(int(place[1]) if place else None, f"not TOML: {words}")
+            message = str(error)
+            place = re.search(r" \(at line (\d+), column \d+\)", message)
+            self._refuse(int(place[1]) if place else None, f"not TOML: {message}")
         except (RecursionError, ValueError) as error:  # nested too deep; a date or a number that Python cannot hold
             self._refuse(None, f"not TOML that can be read: {str(error)[:80]}")
 
@@ -250,10 +250,10 @@ class _Reader:
                 )
         version = tables.get("v")
         if type(version) is not int or version != VERSION:
-            self._refuse(self._line_of("v"), f"v is {shown(version)}; expected {VERSION}, the version of the format")
+            self._refuse(self._line_of("v"), f"v is {quoted(version)}; expected {VERSION}, the version of the format")
         title = tables.get("title", "")
         if not isinstance(title, str) or len(title) > 200:
-            self._refuse(self._line_of("title"), f"title is {shown(title)}; expected at most 200 characters")
+            self._refuse(self._line_of("title"), f"title is {quoted(title)}; expected at most 200 characters")
         seed = self._value("seed", _Whole(0, 2**32 - 1), tables.get("seed", 1))
         happenings = self._happenings(tables.get("event", []))
         last = max((each.at_ns for each in happenings), default=0)
@@ -266,7 +266,7 @@ class _Reader:
                     f"end_ms is {end_ns / MS:g}; expected no less than the last at_ms, {last / MS:g}",
                 )
         emitters = self._value(
-            "emitters", _Word(tuple(Emitters), Emitters.FIXED), tables.get("emitters", Emitters.FIXED)
+            "emitters", _Choice(tuple(Emitters), Emitters.FIXED), tables.get("emitters", Emitters.FIXED)
         )
         return Script(title, seed, end_ns, self._counting(), Emitters(emitters), happenings, self._expected())
 
@@ -296,14 +296,16 @@ class _Reader:
         for key in ("tokens", "findings"):
             for name, value in self._table(f"expect.{key}", table.get(key, {})).items():
                 if name not in tuple(God):
-                    self._refuse(self._line_of(key), f"expect.{key} names {shown(name)}; expected {' or '.join(God)}")
+                    self._refuse(
+                        self._line_of(key), f"expect.{key} names {quoted(name)}; expected {' or '.join(God)}"
+                    )
                 if key == "tokens":
                     tokens[God(name)] = self._value(f"expect.tokens.{name}", _Whole(0, 10 * MOST_TOKENS), value)
                     continue
                 if not isinstance(value, list) or not all(isinstance(c, str) and _CODE.fullmatch(c) for c in value):
                     self._refuse(
                         self._line_of(key),
-                        f"expect.findings.{name} is {shown(value)}; expected a list of codes, such as blocked",
+                        f"expect.findings.{name} is {quoted(value)}; expected a list of codes, such as blocked",
                     )
                 findings[God(name)] = frozenset(value)
         return Expected(tokens, findings)
@@ -311,7 +313,7 @@ class _Reader:
     def _happenings(self, events: object) -> tuple[Happening, ...]:
         if not isinstance(events, list) or not all(isinstance(each, dict) for each in events):
             self._refuse(
-                self._line_of("event"), f"event is {shown(events)}; expected tables that begin with [[event]]"
+                self._line_of("event"), f"event is {quoted(events)}; expected tables that begin with [[event]]"
             )
         if len(events) > MOST_EVENTS:
             self._refuse(None, f"there are {len(events)} events; expected at most {MOST_EVENTS}")
@@ -325,7 +327,7 @@ class _Reader:
         do = table.get("do")
         where = f"event {number}"
         if not isinstance(do, str) or do not in KINDS:
-            self._refuse(self._line_of("do", number), f"{where}: do is {shown(do)}; expected {', '.join(KINDS)}")
+            self._refuse(self._line_of("do", number), f"{where}: do is {quoted(do)}; expected {', '.join(KINDS)}")
         fields: _Kind = {"at_ms": _AT, **KINDS[do]}
         for key in table:
             if key != "do" and key not in fields:
@@ -352,12 +354,12 @@ class _Reader:
             return kind.read(value)
         except (ValueError, TypeError, OverflowError) as error:
             self._refuse(
-                self._line_of(key.rpartition(".")[2], number), f"{where}{key} is {shown(value)}; expected {error}"
+                self._line_of(key.rpartition(".")[2], number), f"{where}{key} is {quoted(value)}; expected {error}"
             )
 
     def _table(self, key: str, value: object) -> dict[str, object]:
         if not isinstance(value, dict):
-            self._refuse(self._line_of(key.rpartition(".")[2]), f"{key} is {shown(value)}; expected a table")
+            self._refuse(self._line_of(key.rpartition(".")[2]), f"{key} is {quoted(value)}; expected a table")
         return value
 
     def _line_of(self, key: str, event: int = 0) -> int | None:
@@ -375,5 +377,5 @@ class _Reader:
                 return line + 1
         return begin + 1 if event else None
 
-    def _refuse(self, line: int | None, words: str) -> Never:
-        raise ScenarioError(f"{self._name}:{'' if line is None else f'{line}:'} {words}")
+    def _refuse(self, line: int | None, message: str) -> Never:
+        raise ScenarioError(f"{self._name}:{'' if line is None else f'{line}:'} {message}")

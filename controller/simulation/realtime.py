@@ -26,7 +26,7 @@ class Actor(Protocol):
         """End in order, to be started again."""
 
 
-class Stage:
+class ScriptPlayer:
     """Plays one script, once. Moment 0 is `start`."""
 
     def __init__(

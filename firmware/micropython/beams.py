@@ -9,7 +9,7 @@ import machine
 import rp2
 
 TICK_US = 5
-_CYCLES = 3  # of each turn of both loops
+_CYCLES = 3  # for each turn of both loops
 FREQUENCY = 1000000 * _CYCLES // TICK_US
 DEPTH = 9
 _FDEBUG = 0x50200008  # PIO 0: bits 0 to 3 say that a full queue made a machine wait
@@ -100,7 +100,7 @@ class Beam:
         return 0xFFFFFFFF - self._falls.get()
 
     def lost(self):
-        """Say whether the queue was full since this was last asked, so that spells may be lost."""
+        """Return whether the queue was full since this was last asked, so that spells may be lost."""
         bit = 1 << self._number
         stalled = machine.mem32[_FDEBUG] & bit
         if stalled:
@@ -108,7 +108,8 @@ class Beam:
         return bool(stalled)
 
     def _load(self):
-        # The queue only leads outwards, so the machine's own registers are loaded, five bits at a time.
+        # The state machine's queue is used for output only, so registers are loaded by instructions, five bits at a
+        # time.
         sm, turns = self._sm, self._turns
         sm.exec("mov(isr, null)")
         for shift in (25, 20, 15, 10, 5, 0):

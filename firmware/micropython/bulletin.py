@@ -1,18 +1,18 @@
 """When to publish findings about the beams: at once if a code is new, rarely if only facts change.
 
-It decides and hands over; it diagnoses nothing. Times are milliseconds of a clock that only grows.
+It diagnoses nothing itself. Times are milliseconds of a clock that only grows.
 """
 
 LOOK_MS = 250
 AGAIN_MS = 1000
-"""How often what is wrong is worked out though nothing was seen: time alone brings and takes findings."""
+"""How often findings are worked out without any event: they also appear and end by time alone."""
 
 FACTS_MS = 5000
 _TIMED = ("for_s", "ago_s")
 
 
 class Bulletin:
-    """Says findings through what is given to it."""
+    """Decides when findings are published."""
 
     def __init__(self):
         """Begin with nothing published."""
@@ -24,11 +24,11 @@ class Bulletin:
         self._look_ms = self._published_ms = 0
 
     def due(self, now_ms, changed):
-        """Say whether to work out what is wrong now."""
+        """Return whether to work out what is wrong now."""
         return now_ms >= self._look_ms + (LOOK_MS if changed else AGAIN_MS) or self._codes is None
 
     def tell(self, found, limits, say, now_ms):
-        """Say what was found, where that is news and not too soon; `say` returns whether it was taken."""
+        """Publish new findings if they are not too soon; `say` returns whether the link accepted them."""
         self._look_ms = now_ms
         codes = [limits] + [[code for code, _ in each] for each in found]
         facts = [[str(fact) for fact in facts if fact[0] not in _TIMED] for each in found for _, facts in each]

@@ -83,7 +83,7 @@ class _Running:
 class Calibration:
     """Holds what was learned, at most one run, and at most one proposal.
 
-    Law: limits change only by a yes to the proposal that was sent last, and only once it is saved.
+    Law: limits change only when the last proposal is accepted, and only once it is saved.
     """
 
     def __init__(self, settings, chosen=(), known=None, keep=lambda known: None):
@@ -97,7 +97,7 @@ class Calibration:
         self.limits = learned_limits(settings, chosen, self._known)
 
     def measures(self, god):
-        """Say whether what falls into a slot is being measured, and scores nothing."""
+        """Return whether what falls into a slot is being measured, and scores nothing."""
         return self._run is not None and self._run.god == god
 
     def begin(self, god, wanted, now_ms, reply):
@@ -135,7 +135,7 @@ class Calibration:
             run.reply(None, RefusedError("too_few", words % (len(run.widths), run.wanted, run.god, run.glitches)))
 
     def decide(self, god, keep):
-        """Take the yes or no to what was proposed; a no also ends a run of that slot. Raises `RefusedError`."""
+        """Accept or reject the proposal; rejecting also ends a run of that slot. Raises `RefusedError`."""
         run = self._run
         if not keep and self.measures(god):
             self._run = None

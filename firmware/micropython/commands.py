@@ -6,7 +6,7 @@ _REMEMBERED = 16
 
 
 class RefusedError(Exception):
-    """A command that is not carried out; the message says why, in plain words, and the code to a program."""
+    """A command that is not carried out, with a code for programs and a message for people."""
 
     def __init__(self, code, message):
         """Take the code and the words."""

@@ -11,7 +11,7 @@ REMEMBERED = 64
 TOGETHER_MS = 100
 RECENT_MS = 600000
 DEAF_MS = 200
-"""How long after `min_clear` a finished spell must have been reported, or the beam is not being watched."""
+"""How long after `min_clear` a finished spell must have been reported; otherwise the beam is not being watched."""
 
 _SAMPLE_MS = 100
 _SECOND_MS = 1000
@@ -60,7 +60,7 @@ class Seen:
         self.changed = True
 
     def token(self, width_us, flags):
-        """Take note of a token that the slot made."""
+        """Record a token that the slot made."""
         self.tokens += 1
         self.overlaps += "overlap" in flags
         if "jam" in flags:
@@ -89,11 +89,11 @@ class Seen:
         return True
 
     def chatters_at(self, now_ms):
-        """Say whether the beam goes dark too often for tokens now, spells that were merged included."""
+        """Return whether the beam goes dark too often for tokens now, spells that were merged included."""
         return self.chatter_ms is not None and now_ms - self.chatter_ms < _SECOND_MS
 
     def reversed(self):
-        """Say whether it is bright when broken."""
+        """Return whether it is bright when broken."""
         return self.blinks >= 2 and self.blinks > len(self.widths)
 
     def rate(self):
@@ -121,7 +121,7 @@ class Seen:
 
 
 def diagnose(seen, slots, now_ms):
-    """Return what is wrong with each beam, in the order of the gods, what most needs a hand first.
+    """Return the findings of each beam, in the order of the gods, the most urgent first.
 
     Each is (code, facts), the facts as pairs of a name and a number.
     """

@@ -20,7 +20,7 @@ IDENTIFY_MS = 5000
 
 
 def lit(state, now_ms):
-    """Say whether the lamp is on now."""
+    """Return whether the lamp is on now."""
     pattern = PATTERNS[state]
     return bool(pattern[now_ms // STEP_MS % len(pattern)])
 

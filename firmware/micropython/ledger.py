@@ -28,7 +28,7 @@ FLAGS = ("jam", "overlap", "missed_edge", "test", "simulated")
 
 
 class LedgerFull(OSError):
-    """No room is left for tokens that nobody has taken yet."""
+    """No room is left for undelivered tokens."""
 
 
 class Ledger:
@@ -170,7 +170,7 @@ class Ledger:
         self._rotate(_SPARE)
 
     def close(self):
-        """Let go of the file."""
+        """Close the file."""
         self._close()
 
     def _packed(self, seq, god, at_ms, width_us, flags, huitzilopochtli):

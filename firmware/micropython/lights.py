@@ -39,7 +39,7 @@ def level(god, now_ms, token_ms, stopped, finding, trouble, signals, left, light
 
 
 def blinks(times, period_ms, now_ms):
-    """Say whether a lamp that blinks so many times at the beginning of each period is lit."""
+    """Return whether a lamp that blinks so many times at the beginning of each period is lit."""
     phase = now_ms % period_ms
     return phase < times * 2 * _SHORT_MS and phase % (2 * _SHORT_MS) < _SHORT_MS
 

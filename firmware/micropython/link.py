@@ -17,7 +17,7 @@ class Link:
     """One temple's connection to its broker, kept up by its turns."""
 
     def __init__(self, dial, settings, client_id, will_topic, topics):
-        """Only remember. `dial` begins to connect and returns a socket that never blocks.
+        """Store the arguments. `dial` begins to connect and returns a socket that never blocks.
 
         It returns None while the broker's name is looked up, and raises OSError where there is no way.
         """
@@ -63,11 +63,11 @@ class Link:
         return True
 
     def room(self):
-        """Say whether a token would be taken now."""
+        """Return whether a token would be taken now."""
         return self.up and self._size < _MOST_OUT - 1000
 
     def cut(self, now_ms):
-        """End the connection without a farewell."""
+        """End the connection without DISCONNECT."""
         return self._end(now_ms) if self._socket is not None else []
 
     def leave(self):

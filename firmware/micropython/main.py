@@ -35,13 +35,13 @@ LIT = ("mood", "set_light")
 
 
 def main():
-    """Set up if that is wanted, then count for ever."""
+    """Run the set-up dialogue if wanted, then count for ever."""
     chosen = _configured()
     run(chosen, lambda: True)
 
 
 def run(chosen, going):
-    """Open everything and turn while `going` says so."""
+    """Open everything and run turns while `going` returns true."""
     clock = Clock(time.ticks_ms, time.ticks_diff)
     wlan = network.WLAN(network.STA_IF)
     radio = Radio(wlan, chosen)
@@ -130,7 +130,7 @@ class Radio:
 
 
 def lights(chosen):
-    """Open lamps and piezo, where there are any; what cannot be opened is said once and left out."""
+    """Open lamps and piezo, where there are any; a device that cannot be opened is reported once and left out."""
     if not configuration.has_lights(chosen):
         return None
     from lamps import Leds, Piezo
@@ -158,7 +158,7 @@ def open_ledger():
 
 
 def dial(host, port, there, names, now_ms):
-    """Begin to connect to the broker, where there is a network; None while its name is looked up."""
+    """Begin to connect to the broker if there is a network; None while its name is looked up."""
     if not there:
         raise OSError(118)
     return _connected(socket.SOCK_STREAM, names.address(host, now_ms), port)

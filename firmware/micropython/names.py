@@ -18,7 +18,7 @@ class Resolver:
     """Finds the addresses of a few names, by its turns."""
 
     def __init__(self, udp, server, random):
-        """Only remember. `udp` opens a socket that never blocks, `server` gives the name server's address."""
+        """Store the arguments. `udp` opens a socket that never blocks, `server` gives the name server's address."""
         self._udp = udp
         self._server = server
         self._random = random

@@ -41,7 +41,7 @@ class Notices:
             self._change(self._board, self._standing)
 
     def add(self, code, utc_ms):
-        """Note what happened; what stands already keeps its time. Raises OSError, and then nothing has changed."""
+        """Add a notice; one that stands already keeps its time. Raises OSError, and then nothing has changed."""
         if all([code != each for each, _ in self._standing]):
             standing = list(self._standing)
             standing.append((code, utc_ms or 0))

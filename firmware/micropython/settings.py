@@ -85,7 +85,7 @@ def checked(given):
 
 
 def has_lights(settings):
-    """Say whether there is anything to shine or to sound."""
+    """Return whether there is anything to shine or to sound."""
     return settings["lamps"] != "off" or settings["piezo"] is not None
 
 
@@ -123,7 +123,7 @@ def save(settings, rename, file=FILE):
 
 
 def dialogue(ask, say, before):
-    """Ask for what must be known, and return the settings. An empty answer keeps what is in brackets."""
+    """Ask for every required setting, and return the settings. An empty answer keeps the value in brackets."""
     settings = dict(before)
     say("Settings of the temple. Return keeps what is in brackets.")
     settings["ssid"] = _asked(ask, say, "Wi-Fi name (2.4 GHz)", settings.get("ssid"), _some)

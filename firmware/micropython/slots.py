@@ -25,7 +25,7 @@ class Slot:
     """Counts one slot. `spell` and `level` return a token as (start in ms, width in us, flags), or None."""
 
     def __init__(self, limits, dark, now_ms):
-        """Start from the level that was just read: dark at the start is a fault and no token."""
+        """Start with the level that was just read: dark at the start is a fault and no token."""
         self.limits = limits
         self.beam = DARK if dark else UNPROVED
         self.dark = dark
@@ -38,12 +38,12 @@ class Slot:
         self._calm_ms = None
 
     def miss(self, number=1):
-        """Take it that something between two spells was lost; the next token is flagged."""
+        """Record that something between two spells was lost; the next token is flagged."""
         self.missed_edges += number
         self._missed = True
 
     def unheard(self):
-        """Take it that the spell that was on is over and will never be reported: a missed edge, and no token."""
+        """Record that the current spell is over and will never be reported: a missed edge, and no token."""
         self.miss()
         self._reported, self._since_ms = False, None
         if self.beam != FLICKER:

@@ -19,7 +19,7 @@ NOISE_MS = 5000
 COUNT_MS = 250
 RETRY_MS = 500
 RENEW_MS = 10000
-"""How soon after a new source another may begin: whoever sends nonsense must not wear out the flash."""
+"""How soon after a new source another may begin, so that nonsense on the wire cannot wear out the flash."""
 
 STATUS_MS = 5000
 """How soon the status is published again if another has replaced it: two temples of one name would never stop."""
@@ -94,7 +94,7 @@ class Temple:
         self._identified = False
 
     def turn(self, now_ms):
-        """Do what is due."""
+        """Do everything that is due."""
         self._now_ms = now_ms
         self._count(now_ms)
         self._calibration.turn(now_ms)
@@ -125,7 +125,7 @@ class Temple:
             self._lights.turn(now_ms, stopped, self._trouble_now() is not None)
 
     def alert(self):
-        """Say whether a hand is needed."""
+        """Return whether a hand is needed."""
         if self._trouble_now() is not None or self._notices.standing:
             return True
         return any([slot.beam in _ALARMING for slot in self.slots])
@@ -135,7 +135,7 @@ class Temple:
         return len(self._waiting)
 
     def close(self, now_ms):
-        """Record what has fallen, say goodbye, and let go."""
+        """Record what has fallen, publish the last status, and close everything."""
         self._count(now_ms)
         self._retry_ms = now_ms
         self._record(now_ms)
@@ -221,7 +221,7 @@ class Temple:
             code = "ledger_missing" if notices.missing() else None
         elif notices.copied():
             code = "ledger_cloned"
-        if code is not None:  # first of all: nobody may find a new source of which nothing is said
+        if code is not None:  # first of all: a new source must never appear without its notice
             notices.add(code, self._utc_ms())
         if ledger.fresh:
             ledger.begin()
@@ -531,7 +531,7 @@ class Temple:
         reply({"god": god, "recorded": 1, "seq": self.ledger.last_seq})
 
     def identified(self):
-        """Say, once, whether somebody asked who this is."""
+        """Return, once, whether somebody asked the board to identify itself."""
         asked, self._identified = self._identified, False
         return asked
 

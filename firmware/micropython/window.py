@@ -27,7 +27,7 @@ class Window:
         self._silent_ms = None
 
     def recorded(self, seq, fell_ms):
-        """Take note of the next token that may be sent."""
+        """Record the next token that may be sent."""
         self.last = seq
         self._fell.append((seq, fell_ms))
         while len(self._fell) > 2 * SIZE or self._fell[0][1] < fell_ms - FRESH_MS:
@@ -49,7 +49,7 @@ class Window:
             self._again()
 
     def acknowledged(self, seq, now_ms, ours=None):
-        """Take the companion's word that everything up to `seq` is stored; return what it is.
+        """Process an acknowledgement of everything up to `seq`; return its kind.
 
         `ours` says whether the token that it stored as `seq` is ours; None where it names none, or where none is
         known here: then only what was sent since the start is believed.
@@ -77,13 +77,13 @@ class Window:
             self._silent_ms = None
 
     def due(self):
-        """Return the number that may be sent next, or None."""
+        """Return the next number that may be sent, or None."""
         if self._up and self._next <= min(self.last, self.delivered + SIZE):
             return self._next
         return None
 
     def sent(self, seq, now_ms):
-        """Note that the due one is being sent; return whether it is a replay."""
+        """Record that the due one is being sent; return whether it is a replay."""
         if self._silent_ms is None:
             self._silent_ms = now_ms + self._wait
         self._next = seq + 1

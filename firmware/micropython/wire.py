@@ -17,14 +17,14 @@ class WireError(ValueError):
 
 
 class Ms:
-    """Microseconds that are written as milliseconds: no float, of which a Pico has short ones, has a part in it."""
+    """Microseconds that are written as milliseconds, without floats, which are short on a Pico."""
 
     def __init__(self, us):
-        """Take whole microseconds."""
+        """Store whole microseconds."""
         self.us = us
 
     def __repr__(self):
-        """Show what is written."""
+        """Return what is written."""
         return _ms(self.us)
 
 
@@ -42,7 +42,7 @@ def temple_name(text):
 
 
 def is_id(value):
-    """Say whether a value is 32 lower-case hexadecimal digits."""
+    """Return whether a value is 32 lower-case hexadecimal digits."""
     return isinstance(value, str) and len(value) == 32 and all(c in "0123456789abcdef" for c in value)
 
 

@@ -2,7 +2,7 @@
 
 HOW is `simulated`, `serial` or `lgpio`. The last plays JOB's story through lgpio's own thread and its own pipe: only
 the calls of its C library that need a chip are answered here. What the story does to the broker is done to the link,
-and a restart restarts the daemon. It says `over` when the story is.
+and a restart restarts the daemon. It prints `over` at the end of the story.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class _Gate:
             return now_ns
 
     def hold(self, due_ns: int | None) -> None:
-        """Let the clock not pass this time, until the next call."""
-        self.now_ns()  # what stood until now is accounted for
+        """Keep the clock from passing this time until the next call."""
+        self.now_ns()  # the standstill up to now is accounted for
         with self._lock:
             self._due_ns = due_ns
 
@@ -181,7 +181,7 @@ class _Known(daemon._Daemon):
         _now[:] = [self]
 
 
-class _Late(daemon.Stage):
+class _Late(daemon.ScriptPlayer):
     """A stage whose scenario begins when the daemon has had the time to start."""
 
     def start(self) -> None:
@@ -191,7 +191,7 @@ class _Late(daemon.Stage):
 
 
 if __name__ == "__main__":
-    daemon.Stage = _Late  # type: ignore[misc]
+    daemon.ScriptPlayer = _Late  # type: ignore[misc]
     daemon._Daemon = _Known  # type: ignore[misc]
     if how == "lgpio":
         header.chip_numbers = lambda: [4]

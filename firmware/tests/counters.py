@@ -31,7 +31,7 @@ HERE = Path(__file__).parent
 PATIENCE_S = 60.0
 
 Findings: TypeAlias = Mapping[God, Set[str]]
-"""What a counter says is wrong with each beam at the end of its story, as codes."""
+"""A counter's findings for each beam at the end of its story, as codes."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[1] / "micropython"
 
 
 class PowerCut(Exception):
-    """The power failed."""
+    """Raised when the power fails."""
 
 
 class Flash(UserContext):

@@ -33,7 +33,7 @@ class Token(ctypes.Structure):
 
 
 def compiled(into: Path, words: Sequence[str]) -> Path:
-    """Compile for this machine; whoever does the same at the same time is not disturbed."""
+    """Compile for this machine; several processes may do so at once."""
     into.parent.mkdir(parents=True, exist_ok=True)
     own = into.with_name(f"{into.name}.{os.getpid()}")
     subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", str(own), *words], check=True)

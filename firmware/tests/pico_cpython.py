@@ -25,7 +25,7 @@ _lines = []
 
 
 def next_words():
-    """Return what whoever started this says, a line at a time."""
+    """Return the lines that the starting program sends, one at a time."""
     if select.select([0], [], [], 0)[0]:
         _lines.extend(os.read(0, 4096).decode().split("\n"))
     return _lines.pop(0) if _lines else ""

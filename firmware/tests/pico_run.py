@@ -54,7 +54,7 @@ class Pico:
         self.result = None
 
     def play(self, story, speed, until_delivered_s):
-        """Play it to its end, then go on until all is delivered, or for so long: then there is a `result`.
+        """Play it to its end, then go on until all is delivered or time is up; sets `result`.
 
         It yields after each turn how many seconds too early it is.
         """
@@ -190,7 +190,7 @@ class Pico:
         return files
 
     def _write_back(self):
-        """Make the flash what its copy was; what a person has not dismissed is kept in another file."""
+        """Restore the flash from its copy; notices that nobody dismissed are in another file, which stays."""
         try:
             os.mkdir(self._folder)
         except OSError:

@@ -86,7 +86,7 @@ AWAY_NS = 6_000 * MS
 
 
 def compared(kept: list[Kept], expected: list[Detection], cuts: list[Restart], limits: Limits) -> None:
-    """Hold what a board counted against what should be: each once, in order, missing only what a cut may cost."""
+    """Compare what a board counted with what it should: each once, in order, missing only what a cut may cost."""
     left = list(kept)
     for token in expected:
         if left and _same(left[0], token, limits):
@@ -100,7 +100,7 @@ def compared(kept: list[Kept], expected: list[Detection], cuts: list[Restart], l
 
 
 def compared_loosely(kept: list[Kept], expected: list[Detection], cuts: list[Restart], limits: Limits) -> None:
-    """Hold what a Pi counted on its hurried clock against what should be: as many, and none wider.
+    """Compare what a Pi counted on its accelerated clock with what it should: as many, and none wider.
 
     Its edges come later than its clock says by as much as it is hurried. The law of counting holds however late they
     come; it allows that a token is reported before its last flash, and so narrower than it was, or a jam without its
@@ -154,7 +154,7 @@ def test_every_counter_comes_to_the_same_tokens(
         for god, expected in reference(one.timeline, limits).items():
             (compared_loosely if pi else compared)(kept[god], expected, cuts, limits)
     restarts = any(isinstance(moment, Restart) for moment in moments)
-    # Nor can a board switch its emitters, and prove its beams by itself.
+    # A board cannot switch its emitters to prove its beams either.
     if found is not None and not unheard and script.emitters is Emitters.FIXED:
         assert {god: found[god] for god in script.expected.findings} == dict(script.expected.findings)
     if (pi and unheard) or not (unheard or restarts):

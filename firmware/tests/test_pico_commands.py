@@ -44,14 +44,14 @@ PYTHONS: dict[str, Callable[[Path], list[str]]] = {
 
 @dataclass
 class Board:
-    """A Pico that runs, who talks to it over the broker, and a hand on its beams."""
+    """A running Pico, its companion at the broker, and control of its beams."""
 
     process: subprocess.Popen[str]
     companion: Companion
     asked: set[str] = field(default_factory=set)
 
     def do(self, words: str) -> None:
-        """Do something to the board itself: see pico_run."""
+        """Send the board's runner an instruction: see pico_run."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{words}\n")
         self.process.stdin.flush()
@@ -71,7 +71,7 @@ class Board:
         return [reply for reply in self.companion.replies() if reply.id == command.id]
 
     def ask(self, name: CommandName, **more: Any) -> Reply:
-        """Ask, and wait for the answer."""
+        """Send a command and wait for the reply."""
         return self.put(self.command(name, **more))
 
     def put(self, command: contract.Command) -> Reply:
@@ -99,7 +99,7 @@ class Board:
         return found
 
     def begin(self, command: contract.Command, times: int = 1) -> None:
-        """Send what is answered later, and wait until it was taken."""
+        """Send a command that is answered later, and wait until it was accepted."""
         for _ in range(times):
             self.companion.say(command)
         assert self.ask(CommandName.IDENTIFY).ok
@@ -110,7 +110,7 @@ class Board:
         return said[-1].glitches[god]
 
     def refusal(self, name: CommandName, **more: Any) -> str | None:
-        """Ask for what is to be refused, and return why."""
+        """Send a command that is refused, and return the reason."""
         reply = self.ask(name, **more)
         assert not reply.ok
         assert reply.result is None
@@ -453,7 +453,7 @@ def test_a_calibration_is_refused_forgotten_and_ended(start: Start) -> None:
     assert board.refusal(CommandName.CALIBRATE, god=God.TLALOC, keep=True) == "no_proposal"
 
 
-# -- what it says unasked --
+# -- what it publishes by itself --
 
 
 def test_a_machine_that_stands_still_is_reported_started_anew_and_counts_again(start: Start) -> None:

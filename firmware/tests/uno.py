@@ -21,7 +21,7 @@ SIMULATOR = BUILD / "uno" / "simulator"
 _HEADER, _RECORD = 40, 14
 RECORDS = (1024 - _HEADER) // _RECORD
 BOOT_US = 20_000
-"""What a timeline is put off by, so that the program runs when it begins."""
+"""The delay before a timeline, so that the program is running when it begins."""
 
 
 class Kept(NamedTuple):
@@ -64,7 +64,7 @@ def row(god: God, number: int, every_ms: float, width_ms: float = 9.0) -> list[t
 
 
 def missed(result: dict[str, Any]) -> dict[God, int]:
-    """Return how many edges the board said that it missed, in its last line of health."""
+    """Return how many missed edges the board's last health line reports."""
     words = result["health"].partition("*")[0].split()
     return dict(zip(God, map(int, words[5:7]), strict=True))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import hypot
-
 from build123d import Cone, Pos, Rot
 
 from hardware.parameters import Temple
@@ -93,8 +91,3 @@ def _arrows(temple: Temple) -> list[Part]:
     head = [(-3.0, -7.0), (3.0, -7.0), (0.0, -1.0)]
     arrow = prism(head, (deep - 0.8, deep + 1))
     return [Pos(0, reach, 0) * arrow, Pos(0, -reach, 0) * Rot(0, 0, 180) * arrow]
-
-
-def corner_radius(temple: Temple) -> float:
-    """Return how far the base's corner lies from the middle."""
-    return hypot(temple.tiers[0].half, temple.tiers[0].back)

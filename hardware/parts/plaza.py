@@ -1,4 +1,4 @@
-"""The plaza: the lid of the pyramid, under the shrines; it holds the chutes and is printed upside down."""
+"""The plaza: the lid of the pyramid, under the shrines; it holds the chutes, and a lamp before each shrine."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ SCREW = 1.7
 """The radius of a hole that an M3 screw passes."""
 HEAD = 3.1
 PARAPET, PARAPET_HIGH = 2.4, 2.6
+LAMP, LAMP_Y = 2.6, 8.0
+"""The radius of the hole for an LED of 5 mm, pushed in from below, and how far before the middle it is."""
+BRAZIER, BRAZIER_HIGH = 4.8, 2.2
 
 
 def build(temple: Temple) -> Part:
@@ -57,6 +60,7 @@ def build(temple: Temple) -> Part:
     for side in (1, -1):
         sx, sy = side * temple.shaft_at[0], temple.shaft_at[1]
         solids += [rod(PEG, (thick - 0.5, thick + PEG_HIGH), (sx + px, sy + py)) for px, py in PEGS]
+    solids += [rod(BRAZIER, (thick - 0.5, thick + BRAZIER_HIGH), at) for at in lamps(temple).values()]
     return cut(join(plate, solids), _holes(temple))
 
 
@@ -71,6 +75,11 @@ def screws(temple: Temple) -> tuple[Point, ...]:
     return tuple(found)
 
 
+def lamps(temple: Temple) -> dict[str, Point]:
+    """Return where each god's lamp is: in a brazier before the shrine."""
+    return {god: (side * temple.shaft_at[0], LAMP_Y) for god, side in SIDES.items()}
+
+
 def _holes(temple: Temple) -> list[Part]:
     thick = temple.lid
     wide = temple.shaft + 0.6
@@ -79,6 +88,7 @@ def _holes(temple: Temple) -> list[Part]:
         x, y = side * temple.shaft_at[0], temple.shaft_at[1]
         turn = Pos(x, y, 0) * Rot(0, 0, -side * temple.turn)
         holes.append(turn * middle(wide, wide, (-1, thick + 1)))
+    holes += [rod(LAMP, (-1, thick + BRAZIER_HIGH + 1), at) for at in lamps(temple).values()]
     for at in (*screws(temple), *shell.tops(temple)):
         holes.append(rod(SCREW, (-1, thick + 20), at))
         # Heads sink in by a millimetre, and stay above the plate's middle.

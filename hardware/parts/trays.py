@@ -12,7 +12,6 @@ DEPTH: Point = (-46.4, 21.0)
 BOSS_HIGH = 5.0
 BOSS = 3.6
 SCREW = 1.7
-PAD = 2.1
 RAIL = (17.5, 22.3)
 """From where to where the rails of the strip reach; the strip stands in the middle of them."""
 SLOT = 1.9

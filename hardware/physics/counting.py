@@ -15,7 +15,7 @@ from hardware.physics.drops import Batch
 from templo.contract import God
 
 PAUSE_MS = 2000
-"""Between two batches: each is an evening of its own."""
+"""Time between two batches, so that none affects the next."""
 
 
 def scenario(batches: Sequence[Batch], title: str = "Tokens that fell on paper") -> str:

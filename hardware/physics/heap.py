@@ -17,7 +17,7 @@ from hardware.parameters import Temple, Token
 from hardware.physics.world import FRICTION, MM, PARKED, body, box, chute, numbers, shape
 
 STEP = 0.002
-"""Four times that of the drops: nothing is counted here, and a heap takes long."""
+"""Four times the step of the drops: nothing is counted here, and a heap takes long to simulate."""
 EVERY = 0.06
 """Seconds from one token to the next, and up to a quarter more: faster than any table throws."""
 LOT = 20
@@ -85,7 +85,7 @@ def pour(temple: Temple, kind: Token, seed: int, count: int, friction: float = F
 def _fall(
     temple: Temple, kind: Token, model: mujoco.MjModel, data: mujoco.MjData, lot: int, draw: np.random.Generator
 ) -> int:
-    """Let a lot fall, and return how many left the chute before one stood in it: all of them if none did."""
+    """Let a batch fall, and return how many left the chute before one got stuck: all if none did."""
     qpos, qvel = data.qpos.reshape(-1, 7), data.qvel.reshape(-1, 6)
     first, count = len(qpos) - lot, len(qpos)
     parked = qpos[first:].copy()

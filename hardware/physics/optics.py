@@ -79,8 +79,9 @@ class Plastic:
 BLACK = Plastic("black (carbon black), matt", 0.06, 0.0)
 GREY = Plastic("grey", 0.3, 0.01)
 PALE = Plastic("white or pale", 0.7, 0.1)
-PLASTICS = (BLACK, GREY, PALE)
-"""Assumed from the usual range of such plastics, not measured. A black that is only dyed may let infrared through."""
+"""All three are assumed from the usual range of such plastics, not measured.
+
+A black that is only dyed may let infrared through."""
 
 
 @dataclass(frozen=True)

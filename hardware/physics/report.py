@@ -70,7 +70,7 @@ class Window:
     most: float | None = None
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return it as text."""
         return f"{self.least:g} ms and more" if self.most is None else f"{self.least:g} to {self.most:g} ms"
 
 

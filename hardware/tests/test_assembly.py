@@ -121,7 +121,10 @@ def test_a_chute_goes_into_the_shell_from_below(
     piece: str, kit: dict[str, Piece], workshop: Workshop, standing: dict[str, manifold3d.Manifold]
 ) -> None:
     body = checks.solid(workshop.placed(kit[piece], kit[piece].places[0]))
-    met = {down: checks.overlap(body.translate((0, 0, -down)), standing["shell/0"]) for down in range(0, 96, 3)}
+    met = {
+        down: checks.overlap(body.translate((0, 0, -down)), standing["shell/0"])
+        for down in range(0, int(TEMPLE.plinth) + 7, 3)
+    }
     assert {down: volume for down, volume in met.items() if volume > 0.05} == {}
 
 
@@ -285,14 +288,34 @@ def test_a_plug_passes_from_the_bay_to_the_causeway(temple: Temple, standing: di
 def test_the_lakes_stand_in_the_boards_hole_and_reach_over_its_edge(
     temple: Temple, standing: dict[str, manifold3d.Manifold]
 ) -> None:
-    thick = temple.board.thickness
-    ring = manifold3d.Manifold.cylinder(thick, temple.board.across / 2, -1, 256) - manifold3d.Manifold.cylinder(
-        thick * 3, temple.board.inner, -1, 256
-    ).translate((0, 0, -thick))
+    ring = _ring(temple)
     for name in ("lake_huitzilopochtli/0", "lake_tlaloc/0", "base/0"):
         assert checks.overlap(ring, standing[name]) == 0, name
     box = standing["lake_tlaloc/0"].bounding_box()
     assert max(-box[0], box[3]) > temple.board.inner + 2
+
+
+def test_the_halves_of_the_lake_slide_out_level_and_the_halves_of_the_board_under_the_shore(
+    temple: Temple, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    others = [standing[name] for name in ("shell/0", "base/0", "plaza/0", "chute_5mm/0", "chute_5mm/1")]
+    lakes = [standing["lake_huitzilopochtli/0"], standing["lake_tlaloc/0"]]
+    for side, lake in zip((SIDES["huitzilopochtli"], SIDES["tlaloc"]), lakes, strict=True):
+        for out in range(0, 60, 4):
+            assert [checks.overlap(lake.translate((side * out, 0, 0)), other) for other in others] == [0] * len(
+                others
+            )
+    ring = _ring(temple) ^ checks.box((0, -300, 0), (300, 300, 9))
+    for out in range(0, 60, 4):
+        assert [checks.overlap(ring.translate((out, 0, 0)), other) for other in (*others, *lakes)] == [0] * 7
+    right = max(lakes, key=lambda lake: lake.bounding_box()[3])
+    assert checks.overlap(right.translate((8, 0, 0)), ring) > 10, "so the board comes last"
+
+
+def _ring(temple: Temple) -> manifold3d.Manifold:
+    thick = temple.board.thickness
+    hole = manifold3d.Manifold.cylinder(thick * 3, temple.board.inner, -1, 256).translate((0, 0, -thick))
+    return manifold3d.Manifold.cylinder(thick, temple.board.across / 2, -1, 256) - hole
 
 
 def test_the_lakes_hold_what_the_sizes_say(temple: Temple, standing: dict[str, manifold3d.Manifold]) -> None:
@@ -376,7 +399,7 @@ def test_the_strip_stands_in_its_rails_beside_every_board(
         assert checks.overlap(card.translate((0, by, 0)), tray) > 10
 
 
-SHAFT, GRIP, FIST = 100.0, 100.0, 42.0
+SHAFT, GRIP, FIST = 125.0, 100.0, 42.0
 """A screwdriver's shaft, and the hand around its handle: how long it is, and its radius."""
 
 

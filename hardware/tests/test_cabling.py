@@ -15,7 +15,7 @@ from hardware.cabling import Bundle
 from hardware.catalogue import Piece
 from hardware.making import Workshop
 from hardware.parameters import SENSORS, TEMPLE, Controller, Temple
-from hardware.parts import trays
+from hardware.parts import plaza, trays
 
 BOARDS = {board.name: board for board in TEMPLE.controllers}
 EVERY = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
@@ -28,6 +28,8 @@ def _bundles(temple: Temple, board: Controller, sensor: str) -> tuple[Bundle, ..
         *cabling.sensors(temple, board, SENSORS[sensor]),
         *cabling.to_strip(temple, board),
         cabling.power(temple, board),
+        *cabling.lamps(temple, board),
+        *filter(None, (cabling.piezo(temple, board),)),
     )
 
 
@@ -56,6 +58,9 @@ def test_no_wire_meets_a_part_a_board_a_plug_or_another_wire(
     things["board"] = checks.box((x - board.x - board.beyond, y - board.y, low), (x, y, low + 1.6))
     things["strip"] = checks.box(*trays.strip(temple, board))
     things |= {f"plug on pins/{n}": checks.box(*box) for n, box in enumerate(cabling.housings(temple, board))}
+    if board.lights is not None:
+        things |= {f"light's plug/{n}": checks.box(*box) for n, box in enumerate(cabling.light_plugs(temple, board))}
+        things |= {name: body for name, body in cabling.light_bodies(temple).items() if "WS2812" not in name}
     plug, bend = (checks.box(*box) for box in trays.plug(temple, board, angled=board.angled))
     bundles = {bundle.name + f"/{n}": bundle.solid() for n, bundle in enumerate(_bundles(temple, board, sensor))}
     met = {
@@ -101,13 +106,54 @@ def test_the_boards_wires_reach_the_strip_as_long_as_the_guide_cuts_them(board: 
     assert pins == {"pico": 5, "uno": 4}.get(board.name, 6)
 
 
+@EVERY
+def test_lamps_and_piezo_are_wired_as_long_as_the_guide_cuts_them_and_let_a_hand_in(
+    board: Controller, temple: Temple
+) -> None:
+    for bundle in cabling.lamps(temple, board):
+        assert bundle.length == pytest.approx(cabling.LAMP_LEAD, abs=0.5), bundle.name
+        assert cabling.LAMP_LEAD - dist(bundle.corners[0], bundle.corners[-1]) >= HAND, bundle.name
+    sound = cabling.piezo(temple, board)
+    assert (sound is None) == (board.lights is None) == (board.name == "uno")
+    assert sound is None or 20 < sound.length < cabling.PIEZO_LEAD - 5
+
+
+@EVERY
+def test_lamps_and_piezo_have_their_places_beside_parts_boards_and_plugs(
+    board: Controller, temple: Temple, stands: Callable[[str], list[manifold3d.Manifold]]
+) -> None:
+    names = ("shell", "base", "plaza", "chute_5mm", "chute_3mm", f"tray_{board.name}")
+    others = {f"{name}/{n}": body for name in names for n, body in enumerate(stands(name))}
+    others |= {f"power/{n}": checks.box(*box) for n, box in enumerate(trays.plug(temple, board, angled=board.angled))}
+    others["strip"] = checks.box(*trays.strip(temple, board))
+    lights = cabling.light_bodies(temple) if board.lights else {}
+    lights |= {f"plug/{n}": checks.box(*box) for n, box in enumerate(cabling.light_plugs(temple, board))}
+    met = {
+        (light, other): round(volume, 2)
+        for light, body in lights.items()
+        for other, solid in others.items()
+        if (volume := checks.overlap(body, solid)) > 0.02
+    }
+    assert met == {}
+
+
+def test_a_lamp_is_held_by_its_hole_and_shines_over_the_brazier(
+    temple: Temple, stands: Callable[[str], list[manifold3d.Manifold]]
+) -> None:
+    (lid,) = stands("plaza")
+    for name, body in cabling.light_bodies(temple).items():
+        if name.endswith("LED"):
+            assert checks.overlap(body.translate((0, 0, 1)), lid) > 1, "its flange stops it"
+            assert body.bounding_box()[5] > temple.top + plaza.BRAZIER_HIGH + 2
+
+
 def test_a_bend_that_is_narrower_than_wires_allow_is_refused(temple: Temple) -> None:
     wires = cabling.sensors(temple, temple.controllers[0], temple.sensor)[0]
     with pytest.raises(ValueError, match="no room for a bend of 30 mm"):
         replace(wires, bend=30.0).solid()
 
 
-def test_wires_that_went_straight_are_seen_to_meet_a_part(
+def test_straight_wires_are_found_to_meet_a_part(
     temple: Temple, stands: Callable[[str], list[manifold3d.Manifold]]
 ) -> None:
     wires = cabling.sensors(temple, temple.controllers[0], temple.sensor)[0]

@@ -13,7 +13,7 @@ from hardware.parameters import TEMPLE
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_guide_tells_what_to_do_for_every_finding() -> None:
+def test_the_guide_says_what_to_do_for_every_finding() -> None:
     guide = (DOCS / "build.md").read_text("utf-8")
     assert {code for code in FINDINGS if f"\n| `{code}` |" not in guide} == set()
 

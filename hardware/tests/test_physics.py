@@ -56,7 +56,7 @@ def test_the_same_seed_drops_the_same_tokens(batches: list[Batch]) -> None:
     assert singles(TEMPLE, TEMPLE.tokens[0], 0, 6, APART_MS) == batches[0]
 
 
-def test_two_tokens_that_merge_are_missed_and_said_to_be() -> None:
+def test_two_tokens_that_merge_are_missed_and_reported_as_such() -> None:
     merged = Batch("bead 12", 1, 2, 2, (Spell(100.0, 36.0),), 500.0)
     outcome = count_tokens(scenario([merged]), Limits())
     assert outcome.complaints
@@ -153,7 +153,7 @@ def test_the_documents_show_the_bands_that_were_measured() -> None:
         assert f"| {name} | {kind['low_ms']:g} to {kind['high_ms']:g} | {kind['narrow_ms']:g} to" in shown_there
 
 
-def test_a_gap_inside_a_token_is_told_from_one_between_two() -> None:
+def test_a_gap_inside_a_token_is_distinguished_from_one_between_two() -> None:
     spells = (Spell(0.0, 10.0), Spell(80.0, 6.0), Spell(87.5, 5.0), Spell(200.0, 10.0))
     inside, between = report.gaps([Batch("skull 13", 1, 3, 3, spells, 300.0)])
     assert (inside, between) == (1.5, 70.0)

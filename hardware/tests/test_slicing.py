@@ -18,7 +18,7 @@ def test_times_of_all_lengths_are_read() -> None:
     assert slicing.hours("45s") == pytest.approx(0.0125)
 
 
-def test_g_code_that_does_not_say_is_refused() -> None:
+def test_g_code_without_the_figures_is_refused() -> None:
     with pytest.raises(slicing.SlicerError, match="does not say how much"):
         slicing.read("G1 X0 Y0")
 
@@ -29,7 +29,7 @@ def test_a_real_slicer_run_gives_grams_and_hours(tmp_path: Path, kit: dict[str, 
     assert 0.1 < one.hours < 2
 
 
-def test_a_file_that_is_no_part_is_refused_in_the_slicers_words(tmp_path: Path) -> None:
+def test_a_file_that_is_no_part_is_refused_with_the_slicers_message(tmp_path: Path) -> None:
     path = tmp_path / "no.stl"
     path.write_text("nothing", "utf-8")
     with pytest.raises(slicing.SlicerError, match=r"no\.stl"):
@@ -48,7 +48,7 @@ def test_filament_is_bought_by_the_spool_and_by_colour() -> None:
     assert "| matt black | 55 | one of 250 g |" in lines
     assert "| ochre | 264 | one of 1 kg |" in lines
     assert "| sand | 1100 | 1 of 1 kg and one of 250 g |" in lines
-    assert lines[-1].endswith("it takes one of 250 g and 2 of 1 kg.")
+    assert lines[-1].endswith("it takes one of 250 g of the first, and 2 of 1 kg of the other.")
 
 
 def test_a_temple_for_one_size_of_bead_has_a_folder_and_a_bill_of_its_own() -> None:

@@ -51,7 +51,7 @@ def access_rules(
 def _rules(role: Role, name: str, catalogue: Catalogue) -> list[str]:
     rules = []
     for each in catalogue:
-        words = {(True, True): "readwrite", (True, False): "read", (False, True): "write", (False, False): ""}
-        if right := words[role in each.read_by, role in each.sent_by]:
+        access = {(True, True): "readwrite", (True, False): "read", (False, True): "write", (False, False): ""}
+        if right := access[role in each.read_by, role in each.sent_by]:
             rules.append(f"{right} {each.place}/{name}/{each.leaf}")
     return rules

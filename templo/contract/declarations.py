@@ -38,7 +38,7 @@ from templo.contract.field_types import (
     temple_name,
 )
 from templo.contract.vocabulary import God
-from templo.quoting import shown
+from templo.quoting import quoted
 
 VERSION = 1
 ROOT = "templo"
@@ -180,7 +180,7 @@ class Catalogue:
         try:
             value = json.loads(payload.decode("utf-8"), parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
-            raise WireError(f"{leaf} is {shown(payload)}; expected a JSON object ({error})") from None
+            raise WireError(f"{leaf} is {quoted(payload)}; expected a JSON object ({error})") from None
         if not isinstance(value, dict):
             refuse(leaf, value, "a JSON object")
         version = value.get("v")

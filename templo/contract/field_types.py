@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Generic, Never, TypeVar
 
 from templo.contract.vocabulary import God
-from templo.quoting import shown
+from templo.quoting import quoted
 
 MAX_SEQ = 2**63 - 1
 MAX_FACT = 1e12
@@ -37,7 +37,7 @@ class WireError(ValueError):
 
 def refuse(where: str, value: object, expected: str) -> Never:
     """Raise the error for a value at a place such as ``token.seq``."""
-    raise WireError(f"{where} is {shown(value)}; expected {expected}")
+    raise WireError(f"{where} is {quoted(value)}; expected {expected}")
 
 
 def temple_name(text: str) -> str:

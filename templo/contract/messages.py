@@ -61,7 +61,7 @@ _NOTICES = ListOf(Record(Notice, "a JSON object with a code and a time"), MOST_N
 @message(
     about="the temple's health: at birth, at every change, every 30 s, and as the will",
     sent_by=(Role.TEMPLE,),
-    read_by=(Role.TEMPLE, Role.COMPANION, Role.HOME_ASSISTANT),  # its own: junk that hides it is written over
+    read_by=(Role.TEMPLE, Role.COMPANION, Role.HOME_ASSISTANT),  # its own: it replaces junk that hides it
     retained=True,
     written_first=("state", "source"),
 )

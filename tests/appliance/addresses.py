@@ -49,7 +49,7 @@ print(urllib.request.urlopen(f'https://{sys.argv[1]}/', timeout=20, context=trus
 
 
 def networks(machine: Machine) -> None:
-    """Let a network come after the boot, change its address, and look at what is shown each time."""
+    """Connect a network after the boot, change its address, and check what is shown each time."""
     must("without a network `templo-mayor status` says so", "is on no network" in status(machine))
     machine.run("ip link add lan type veth peer name router && ip link set lan up && ip link set router up")
     machine.run("ip address add 192.168.178.20/24 dev lan")

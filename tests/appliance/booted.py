@@ -1,11 +1,11 @@
-"""Installs the Debian packages on a Debian 13, boots it, and looks from outside at what an owner meets.
+"""Installs the Debian packages on a Debian 13, boots it, and checks from outside what an owner meets.
 
 ``make appliance`` is this command: it builds the packages, installs them with apt into a root, boots that with
 systemd-nspawn and goes through its life: no network, a network later, another address, each daemon killed, a second
 installation, removed, purged, installed once more; each program alone; an upgrade from the last release, and back; a
 card that was flashed, with its settings on the boot partition. It prints what it measured. It needs root, mmdebstrap
 and systemd-nspawn, and says what is missing; of Python, the standard library alone. There is no GPIO in a container:
-after a look at what a temple without its chip says, the beams are simulated.
+after a check of what a temple without its chip reports, the beams are simulated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from tests import fresh
 from tests.appliance import written
 from tests.appliance.addresses import named, networks, secured
-from tests.appliance.faults import flooded, full, killed, misconfigured, stopped, without_beams
+from tests.appliance.faults import flooded, full, killed, misconfigured, stopped, unsaved, without_beams
 from tests.appliance.installing import alone, download, exposed, installed_into, packaged
 from tests.appliance.machine import (
     APT,
@@ -44,7 +44,7 @@ EARLIER = packages.BUILT / "earlier"
 
 
 def main(argv: Sequence[str]) -> int:
-    """Go through all of it; returns 0 where everything was as it must be."""
+    """Run all stages; returns 0 if everything was as expected."""
     parser = argparse.ArgumentParser(prog="make appliance ARGS=", description=__doc__.partition("\n")[0])
     parser.add_argument("--where-allowed", action="store_true", help="pass where this machine cannot boot a Debian")
     parser.add_argument("--built", action="store_true", help="take the packages that are in build/packages")
@@ -110,6 +110,7 @@ def lived(machine: Machine) -> None:
     killed(machine)
     stopped(machine)
     full(machine)
+    unsaved(machine)
     flooded(machine)
     print("Installed again, removed, purged:", flush=True)
     packaged(machine)
@@ -135,7 +136,7 @@ def remembered(machine: Machine) -> None:
 
 def as_written(machine: Machine) -> None:
     """Run every command that the docs give to an owner, as it is written there."""
-    machine.run("echo 'APT::Get::Assume-Yes \"true\";' >/etc/apt/apt.conf.d/90yes")  # whoever reads the page says so
+    machine.run("echo 'APT::Get::Assume-Yes \"true\";' >/etc/apt/apt.conf.d/90yes")  # as the page's reader does
     machine.run(f"mkdir -p /media/usb; {APT} install openssl mosquitto-clients")
     machine.run(
         "cd /srv; openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=temple.example "

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A false nmcli: what it knows is in the file that FALSE_NMCLI names, and it answers as the real one does.
+"""A false nmcli: its state is in the file that FALSE_NMCLI names, and it answers as the real one does.
 
 Of `air` come the Wi-Fis in reach, with signal, security and password; `connections` are what NetworkManager keeps.
 """

@@ -12,7 +12,7 @@ DISKS = {
     "full": "mount -t tmpfs -o size=16k,mode=0700 tmpfs {folder}; chown {user}: {folder}",
     "read-only": "mount --bind {folder} {folder}; mount -o remount,bind,ro {folder}",
 }
-"""How a folder becomes a disk that takes nothing more."""
+"""Commands that turn a folder into a full or a read-only disk."""
 
 FLOOD = 100_000
 MOST_LINES = 1500
@@ -20,7 +20,7 @@ MOST_LINES = 1500
 
 
 def without_beams(machine: Machine) -> None:
-    """Look at a temple whose GPIO chip is missing: it says so on its page, and does not loop."""
+    """Check a temple whose GPIO chip is missing: its page says so, and it does not restart in a loop."""
     page = "/temples/templo"
     machine.until(
         "the page says what is missing", lambda: "finds nothing to read its beams with" in machine.page(page)
@@ -119,6 +119,23 @@ def full(machine: Machine) -> None:
         machine.until("the temple counts", machine.counts)
         must("with its disk back every token is there", machine.received(), tokens)
     drop(machine, 1)
+
+
+def unsaved(machine: Machine) -> None:
+    """Run the broker on a disk that takes nothing: it restarts there, and every token still arrives."""
+    folder = "/var/lib/mosquitto"
+    for disk, spoil in DISKS.items():
+        mounted = spoil.format(folder=folder, user="mosquitto")
+        machine.run(f"systemctl stop mosquitto; {mounted}; cat /dev/zero >{folder}/filling 2>/dev/null || true")
+        machine.run("systemctl start mosquitto")
+        machine.until("the temple counts", machine.counts)
+        say(f"mosquitto on a {disk} disk is up, and the temple counts")
+        drop(machine, 2)
+        machine.run("systemctl restart mosquitto")
+        machine.until("the temple counts", machine.counts)
+        drop(machine, 1)
+        machine.run(f"systemctl stop mosquitto; umount {folder}; systemctl start mosquitto")
+        machine.until("the temple counts", machine.counts)
 
 
 def flooded(machine: Machine) -> None:

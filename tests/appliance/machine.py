@@ -38,7 +38,7 @@ print(answer.status, answer.read().decode(), sep='\\n', end='')
 
 
 class NotAllowedError(fresh.FreshError):
-    """This machine does not let a Debian be made or booted."""
+    """Raised where this machine cannot make or boot a Debian."""
 
 
 def check_machine() -> None:
@@ -53,7 +53,7 @@ def check_machine() -> None:
 
 
 def say(what: str, value: object = "as it must be") -> None:
-    """Print one thing that was looked at."""
+    """Print one result."""
     print(f"  {what:<72} {value}", flush=True)
 
 
@@ -111,11 +111,11 @@ class Machine:
         return done.stdout
 
     def journal(self, *units: str) -> str:
-        """Return the last words of some units, or of ours."""
+        """Return the end of the log of some units, or of ours."""
         return self.attempt(f"journalctl --no-pager -n 40 {' '.join(f'-u {unit}' for unit in units or UNITS)}").stdout
 
     def until(self, what: str, true: Callable[[], object], patience_s: float = PATIENCE_S) -> float:
-        """Wait until something is so; returns the seconds it took."""
+        """Wait until a condition holds; returns the seconds it took."""
         begun = time.monotonic()
         while not true():
             if time.monotonic() - begun > patience_s:

@@ -16,7 +16,7 @@ HOME = [(2, "192.168.1.7")]
 
 @dataclass
 class Group:
-    """An announcement whose state is the daemon's."""
+    """One announcement; its state is the daemon's."""
 
     addresses: Sequence[tuple[int, str]]
     avahi: Avahi
@@ -32,7 +32,7 @@ class Group:
 
 @dataclass
 class Avahi:
-    """A daemon with one state for everything, which may be away."""
+    """A daemon with one state for all announcements; it may be away."""
 
     state: GroupState = GroupState.ESTABLISHED
     away: bool = False

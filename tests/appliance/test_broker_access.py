@@ -309,7 +309,7 @@ def test_root_s_own_python_runs_it_anywhere_and_leaves_nothing_beside_the_progra
     assert sorted(program.rglob("*")) == before
 
 
-def test_run_again_it_keeps_the_passwords_and_takes_a_new_temple_in(tmp_path: Path) -> None:
+def test_a_second_run_keeps_the_passwords_and_adds_a_new_temple(tmp_path: Path) -> None:
     made = Installation(tmp_path)
     assert made.run().returncode == 0
     before = made.password("companion"), made.password("temple-templo")
@@ -331,7 +331,7 @@ def test_the_programs_users_can_enter_the_folder_where_their_settings_files_are(
     assert stat.S_IMODE(made.access.stat().st_mode) == 0o755
 
 
-def test_run_by_an_update_it_keeps_the_temples_and_watchers_of_the_last_time(tmp_path: Path) -> None:
+def test_an_update_keeps_the_temples_and_watchers(tmp_path: Path) -> None:
     made = Installation(tmp_path)
     assert made.run("--again").returncode == 0
     assert "user temple-templo\n" in (made.broker / "acl").read_text()
@@ -375,7 +375,7 @@ def test_another_name_for_this_machine_s_temple_keeps_its_password_and_all_other
 
 
 @pytest.mark.skipif("templo-companion" in {each.gr_name for each in grp.getgrall()}, reason="the group is here")
-def test_where_the_companion_s_group_is_missing_that_is_said(tmp_path: Path) -> None:
+def test_a_missing_group_of_the_companion_is_reported(tmp_path: Path) -> None:
     done = Installation(tmp_path).run("--pair", "attic")
     assert f"only you can read {tmp_path / 'access' / 'pairing'}" in done.stderr
     assert Installation(tmp_path).run("--temple", TEMPLE).stderr == ""

@@ -146,6 +146,6 @@ def test_a_home_of_mqtt_5_sees_the_temple_s_numbers_and_presses_its_buttons(
         assert not any(reason.is_failure for reason in home.answers)
 
 
-def test_the_bundled_broker_takes_no_home_of_mqtt_5(tmp_path: Path) -> None:
+def test_the_bundled_broker_refuses_a_home_that_speaks_mqtt_5(tmp_path: Path) -> None:
     with nats(tmp_path) as broker, at_home(broker.port, "") as home:
         assert home.refused == ["Unsupported protocol version"]

@@ -48,7 +48,7 @@ def test_where_the_pages_are_served_over_tls_their_address_is_shown_with_what_it
     assert "The tls is not running (failed): 'sudo journalctl -n 30 -u templo-tls' says why." in shown(stopped)
 
 
-def test_who_may_read_the_owner_s_code_is_shown_it() -> None:
+def test_the_owner_s_code_is_shown_to_those_who_may_read_it() -> None:
     found = Installation(ALL, PAGES, {"templo": True}, owner="ABCDEFGH")
     assert "for settings on the page  ABCD-EFGH" in shown(found)
     assert "owner" not in shown(Installation(ALL, PAGES, {"templo": True}))
@@ -99,7 +99,7 @@ def test_the_pages_are_where_the_settings_put_them() -> None:
     assert status.pages(WebSettings(port=80), ["192.168.1.7"], "") == ["http://192.168.1.7"]
 
 
-def test_what_systemd_and_the_page_say_is_understood() -> None:
+def test_the_output_of_systemd_and_the_page_is_parsed() -> None:
     def systemd(*words: str) -> str:
         return (
             "active\nactive\nfailed"

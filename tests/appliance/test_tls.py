@@ -50,7 +50,7 @@ def who_asks(environ: dict[str, Any], start_response: Callable[..., Any]) -> lis
 
 
 def asked(port: int, client: ssl.SSLContext, host: str, **headers: str) -> str:
-    """Ask under a host's name, whose certificate the client checks."""
+    """Request a page under a host's name; the client checks its certificate."""
     with (
         closing(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)) as plain,
         client.wrap_socket(plain, server_hostname=host) as secure,
@@ -65,7 +65,7 @@ def names_of(machine: Machine) -> frozenset[str]:
     return certificates.read(machine.tls.served).hosts
 
 
-def test_who_trusts_the_authority_reaches_the_pages_under_every_name_and_address(machine: Machine) -> None:
+def test_a_client_that_trusts_the_authority_reaches_the_pages_under_every_name_and_address(machine: Machine) -> None:
     machine.tls.switch_on(80)
     with serving(who_asks) as companion, haproxy(machine, companion) as port:
         for host in HOSTS:
@@ -99,7 +99,7 @@ def test_the_authority_can_vouch_for_no_public_site(machine: Machine) -> None:
         asked(port, machine.trusting(), "bank.example.com")
 
 
-def test_what_is_secret_is_its_owner_s_alone(machine: Machine) -> None:
+def test_secret_files_are_readable_by_their_owner_alone(machine: Machine) -> None:
     machine.tls.switch_on(80)
     modes = {path.name: path.stat().st_mode & 0o777 for path in machine.folder.iterdir()}
     assert modes == {"authority.key": 0o600, "authority.pem": 0o644, "server.pem": 0o600, "settings.env": 0o644}
@@ -219,7 +219,7 @@ def test_the_command_says_in_three_sentences_how_a_phone_trusts_it(machine: Mach
     assert certificates.read(machine.tls.authority).fingerprint in said
 
 
-def test_the_command_names_what_is_in_its_way(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_names_what_prevents_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert tls.command(machine.tls, "on", None, 80, "", []) == (1, ["This needs root: sudo templo-mayor tls"])
     monkeypatch.setattr(os, "geteuid", lambda: 0)

@@ -81,7 +81,7 @@ _GIVEN = {
     "FILE": "/media/usb/templo.tar.gz",
     "'<its password>'": "$(sed -n 's/^TEMPLO_BROKER_PASSWORD=//p' /etc/templo-mayor/watcher.env)",
 }
-"""What stands for something of the reader's own."""
+"""Placeholders for the reader's own values."""
 
 _RUN = re.compile(
     r"(?:\$ )?(?:sudo (?:-u (?P<user>\S+) )?)?"
@@ -106,7 +106,7 @@ def commands(page: str) -> Iterator[str]:
 
 
 def filled(command: str) -> str:
-    """Return a command with what a reader puts in for what stands there."""
+    """Return a command with its placeholders filled in."""
     for word, value in _GIVEN.items():
         command = command.replace(word, value)
     return command

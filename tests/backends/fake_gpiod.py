@@ -44,7 +44,7 @@ class Kernel:
         """An emitter's line, and the receivers that read low while it is dark."""
         self.refuses = False
         self.busy = threading.Lock()
-        """While it is held nobody can read edges, as on a machine that has no time."""
+        """While it is held nobody can read edges, as on an overloaded machine."""
         gpiod = SimpleNamespace(
             Chip=lambda path: Chip(self, path),
             LineSettings=lambda **words: SimpleNamespace(**words),

@@ -1,4 +1,4 @@
-"""What a backend needs beside itself to pass the conformance tests: a world in which its beams can be broken.
+"""What a backend needs to pass the conformance tests: a world in which its beams can be broken.
 
 To prove a backend of your own, subclass `Harness` and add it to `HARNESSES`.
 """

@@ -104,7 +104,7 @@ def test_a_machine_without_a_header_is_named_with_what_it_has(
         opened(Queue())
 
 
-def test_a_chip_that_may_not_be_opened_is_said_with_the_kernels_reason(
+def test_a_chip_that_may_not_be_opened_is_reported_with_the_kernels_reason(
     kernel: Kernel, opened: Callable[..., LineBeams]
 ) -> None:
     kernel.refuses = True
@@ -171,7 +171,7 @@ def test_a_level_that_repeats_after_a_known_loss_is_not_counted_again() -> None:
     assert counter.missed_edges == 4
 
 
-def test_a_loss_before_the_start_is_none() -> None:
+def test_a_loss_before_the_start_is_not_counted() -> None:
     counter = Counter(Limits(), dark=False, since_ns=1000)
     assert counter.lose(999, 5) == []
     assert counter.missed_edges == 0

@@ -32,7 +32,7 @@ KEPT = 8
 FORGET = "localStorage.clear(), sessionStorage.clear()"
 
 PATIENCE_MS = 120_000
-"""A machine may be busy with much else, and a page that is right is right late."""
+"""Seconds to wait: on a busy machine a correct page may be late."""
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -112,7 +112,7 @@ class Device:
     kind: Kind = ()
     complaints: list[str] = field(default_factory=list)
     spent: bool = False
-    """Whether a test changed what would outlast its pages."""
+    """Whether a test changed something that outlasts its pages."""
 
     def __post_init__(self) -> None:
         self.page.on("console", self._hear)
@@ -185,7 +185,7 @@ class Device:
         self.page.wait_for_selector("html[data-scripted]", state="attached")
 
     def key(self, table: Table) -> str:
-        """Return what proves to the companion which seats this device has."""
+        """Return the key that proves to the companion which seats this device has."""
         return next(each["value"] for each in self.context.cookies() if each["name"] == f"seat-{table.id}")
 
     def count(self, god: str) -> int:

@@ -16,11 +16,11 @@ HURRIED = """() => {
   const real = performance.now.bind(performance);
   performance.now = () => real() * 12;
 }"""
-"""A page's clock runs fast, so that a test need not wait for a finger to be sure of what it taps."""
+"""A page's clock runs fast, so that a test need not wait out the time in which a second tap counts as a slip."""
 
 
 def confirm(button: Locator, done: Callable[[], bool]) -> None:
-    """Tap a button that asks whether one is sure until it is done: an armed one once, one that forgot again."""
+    """Tap a button that asks for a confirmation until it is done: once if it is armed, again if it was reset."""
     for _ in range(8):
         button.click()
         for _ in range(25):
@@ -98,7 +98,7 @@ class Table:
 
     @property
     def due(self) -> str:
-        """What the acting phone says is to be done."""
+        """What the acting phone shows as the thing to do."""
         return self.acting.locator(".next.mine").get_attribute("data-due") or ""
 
     def tap(self, selector: str, page: Page | None = None) -> None:
@@ -122,7 +122,7 @@ class Table:
         self.phones[0].page.wait_for_timeout(60)  # the fast clock's time in which a tap would be a slip
 
     def primary(self) -> None:
-        """Do the one big thing that the acting phone offers."""
+        """Tap the main button of the acting phone."""
         self.tap(".next.mine .end-turn button")
 
     def roll(self, n: int) -> None:

@@ -55,7 +55,7 @@ SIZES = """() => {
 
 @dataclass
 class Way:
-    """What a person did on a way, and how long the pages let that person wait."""
+    """A person's taps on a way, and how long the pages kept that person waiting."""
 
     taps: int = 0
     letters: int = 0
@@ -173,7 +173,7 @@ def _phone(context: BrowserContext, slowed: int) -> Page:
 
 
 def phone(browser: Browser) -> BrowserContext:
-    """Return a phone that was never here."""
+    """Return a new phone."""
     context = browser.new_context(viewport=PHONE, locale="en", reduced_motion="reduce", has_touch=True)
     context.set_default_timeout(PATIENCE_MS)
     return context

@@ -1,4 +1,4 @@
-"""What is wrong with the boxes of a page: wider than the phone, too small for a thumb, or for their own words."""
+"""Faults in the layout of a page: wider than the phone, too small for a thumb, or for its own text."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def too_wide(page: Page) -> list[str]:
 
 
 def too_small(page: Page, selector: str = BUTTONS, *, both: bool = True) -> list[str]:
-    """Return what a thumb would miss: less than 44 px high or, unless it is ``both`` that count, wide."""
+    """Return targets that are too small for a thumb: under 44 px high or, with ``both``, wide."""
     found: list[str] = page.evaluate(TOO_SMALL, [selector, both])
     return found
 
 
 def too_full(page: Page) -> list[str]:
-    """Return the buttons whose words stand out of them."""
+    """Return the buttons whose text overflows them."""
     found: list[str] = page.evaluate(TOO_FULL)
     return found
 

@@ -5,6 +5,10 @@
   const say = (kind, of, more) => wrong.add(`${kind}: ${of}${more ? ` ${more}` : ""}`);
   const region = (each) => each.closest("[data-region]")?.dataset.region ?? "page";
   const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  // A word with what hangs on it, as in "Ana’s", and words that a blank which does not break keeps together.
+  const WORD = /[\p{L}\p{M}\p{N}](?:[\p{L}\p{M}\p{N}\u00a0’']*[\p{L}\p{M}\p{N}])/gu;
+  // Names of twenty letters W and more may end in dots, where their title is the whole name.
+  const DOTTED = /\bems-(2[1-9]|3\d)\b/;
   const meets = (a, b, by) =>
     a.left + by < b.right && b.left + by < a.right && a.top + by < b.bottom && b.top + by < a.bottom;
   for (const log of document.querySelectorAll(".log")) log.style.contentVisibility = "visible";
@@ -23,6 +27,11 @@
     bottom: Math.min(box.bottom - box.height * 0.2, frame?.bottom ?? Infinity),
   });
 
+  const within = (box, frame) => !box ? frame : {
+    left: Math.max(box.left, frame.left), right: Math.min(box.right, frame.right),
+    top: Math.max(box.top, frame.top), bottom: Math.min(box.bottom, frame.bottom),
+  };
+
   // Texts: where each stands, how large it is, and which box cuts it.
   const texts = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
@@ -35,7 +44,7 @@
     if (!boxes.length) continue;
     const svg = of.closest("svg"), style = getComputedStyle(of);
     const size = parseFloat(style.fontSize) * (svg ? scale(of.getScreenCTM ? of : svg) : 1);
-    const all = range.getBoundingClientRect();
+    let all = range.getBoundingClientRect();
     const name = `${region(of)} "${words.replace(/\s+/g, " ").slice(0, 30)}"`;
     let cut = null, hidden = false, shown = null;
     for (let box = of; box && box !== document.body; box = box.parentElement) {
@@ -44,11 +53,12 @@
       if (box.closest("svg") && box.tagName !== "svg") continue;
       if (look.overflowX === "visible" && look.overflowY === "visible") continue;
       const frame = box.getBoundingClientRect();
-      if (box.tagName === "svg") { if (!meets(all, frame, 0)) hidden = true; shown = frame; continue; } // of a map that is dragged
+      if (box.tagName === "svg") { if (!meets(all, frame, 0)) hidden = true; shown = within(shown, frame); continue; } // of a map that is dragged
+      if (look.textOverflow === "ellipsis" && (box.title || box.closest("[title]")) && DOTTED.test(box.className)) { shown = all = within(all, frame); continue; }
       const scrolls = [look.overflowX, look.overflowY].some((way) => way === "auto" || way === "scroll");
-      if (scrolls) { if (all.right > frame.right + 1 && look.overflowX !== "auto") cut = box; if (!meets(all, frame, 0)) hidden = true; shown = frame; continue; }
-      const inside = all.left >= frame.left - 1 && all.right <= frame.right + 1 &&
-        all.top >= frame.top - 3 && all.bottom <= frame.bottom + 3;
+      if (scrolls) { if (all.right > frame.right + 1 && look.overflowX !== "auto") cut = box; if (!meets(all, frame, 0)) hidden = true; shown = within(shown, frame); continue; }
+      const inside = (look.overflowX === "visible" || (all.left >= frame.left - 1 && all.right <= frame.right + 1)) &&
+        (look.overflowY === "visible" || (all.top >= frame.top - 3 && all.bottom <= frame.bottom + 3));
       if (inside) continue;
       if (!meets(all, frame, 1) && of.closest(".log")) hidden = true;
       else cut = box;
@@ -58,12 +68,12 @@
     else if (!svg && (all.right > room + 1 || all.left < -1)) say("beside the window", name);
     else if (tall && all.bottom > high + 2) say("below the screen", name, `${Math.round(all.bottom)} of ${high}`);
     if (least && size < least - 0.05) say("small", name, `${size.toFixed(1)} px`);
-    if (!svg && boxes.length > 1) {
-      for (const word of node.data.matchAll(/[\p{L}\p{N}]{2,12}/gu)) {
-        if (/[\p{L}\p{N}]/u.test(node.data[word.index - 1] ?? " ") || /[\p{L}\p{N}]/u.test(node.data[word.index + word[0].length] ?? " ")) continue;
+    if (!svg && boxes.length > 1 && style.hyphens !== "auto") {
+      for (const word of node.data.matchAll(WORD)) {
         range.setStart(node, word.index);
         range.setEnd(node, word.index + word[0].length);
-        if (range.getClientRects().length > 1) say("broken in mid-word", name, `at ${word[0]}`);
+        const lines = [...range.getClientRects()].map((box) => Math.round(box.top));
+        if (Math.max(...lines) - Math.min(...lines) > size / 2) say("broken in mid-word", name, `at ${word[0]}`);
       }
     }
     texts.push({ node, of, boxes: boxes.map((box) => inSight(box, shown)), all, name, svg, region: region(of), fixed: !!of.closest(".doing, .notice") });

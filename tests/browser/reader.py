@@ -39,7 +39,7 @@ CLICK = """function() {
 
 LOST = """() => !document.activeElement || document.activeElement === document.body
   || !document.activeElement.checkVisibility({ visibilityProperty: true })"""
-"""Whether the focus is on nothing that can be seen: a reader begins again at the top of the page."""
+"""Whether no visible element has the focus: a reader begins again at the top of the page."""
 
 
 SOON_MS = 5_000

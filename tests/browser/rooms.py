@@ -18,17 +18,17 @@ from tests.browser.layout import DRAWN, READ_FROM_AFAR, WITHOUT_FONTS, measured
 
 SHORT = ("A", "B", "C", "D", "E", "F")
 LONG = (
+    "W" * 24,
+    "Maximiliana Fürchtegott",
     "Wolfeschlegelsteinhausen",
-    "Maximiliana Wigglesworth",
     "Nezahualcoyotl Tlacaelel",
     "Guadalupe de los Dolores",
-    "Wolfgang Maria Muellerin",
     "Maximilian von Wuermling",
 )
-"""Names of 24 letters, the most that a seat takes: one is a single word."""
+"""Names of 24 letters, the most that a seat takes: the widest, one of a single word, and one with a single blank."""
 
 MOVES = 240
-"""Moves after which a game that lasts is left."""
+"""Moves after which a long game is abandoned."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Room:
 
     @property
     def most(self) -> bool:
-        """Whether no more can play."""
+        """Whether all seats are taken."""
         return self.players == {"siege": 2, "moctezuma": 6}.get(self.game, 4)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Stage:
 
 
 def stages(companion: Companion, room: Room, seed: int = 1) -> Iterator[Stage]:
-    """Play a table and stop wherever something is asked that was not asked before, and at its end."""
+    """Play a table and stop at each new kind of decision, and at its end."""
     services, random = companion.home.services, Random(seed)
     game = companion.home.games[room.game]
     options: dict[str, str | int] = {"apocalypse_tokens": 104} if game.uses_temple else {}

@@ -1,4 +1,4 @@
-"""Nobody is left out: axe finds nothing, by day on a phone and by night in a wide window; keys and thumbs suffice."""
+"""Accessibility: axe finds nothing, by day on a phone and by night in a wide window; keys and thumbs suffice."""
 
 from __future__ import annotations
 

@@ -18,12 +18,7 @@ Make = Callable[..., Device]
 TREMBLES = "window.trembles = []; navigator.vibrate = pattern => window.trembles.push(pattern);"
 
 
-LINES = """(words, name) => {
-  const range = document.createRange(), text = words.firstChild, at = text.data.indexOf(name);
-  range.setStart(text, at);
-  range.setEnd(text, at + name.length);
-  return range.getClientRects().length;
-}"""
+LINES = "(words, name) => words.querySelector(`[title='${name}']`).getClientRects().length"
 """Returns on how many lines a name stands."""
 
 

@@ -1,4 +1,4 @@
-"""Every page there is fits a phone, and whatever is tapped on it is large enough for a thumb, on a laptop too."""
+"""Every page fits a phone, and every target on it is large enough for a thumb, on a laptop too."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ GAMES = (
 
 
 def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
-    """Return the address of every page that there is, as somebody sees it who plays at each table."""
+    """Return the address of every page, for somebody who plays at each table."""
     home, services = companion.home, companion.home.services
     authority = folder / "authority.pem"
     authority.write_text(certificates.make_authority("temple", ["temple"]).certificate)
@@ -129,7 +129,7 @@ def linked(page: Page) -> Iterator[str]:
 
 
 def kind_of(path: str) -> str:
-    """Return what a page has in common with others that look alike: moments, ways to print, and what was picked."""
+    """Return the kind of a page: its address without moments, ways to print and picks."""
     return re.sub(r"(?<=step=)\d+|[?&](paper|ink|sides|players|stock)=[\w.]+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
 
 

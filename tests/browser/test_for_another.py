@@ -12,7 +12,9 @@ from tests.browser.driving import confirm
 Make = Callable[..., Device]
 
 
-def test_one_tap_ends_nobody_elses_turn_and_who_lost_it_takes_it_back(companion: Companion, device: Make) -> None:
+def test_a_single_tap_never_ends_another_seats_turn_and_that_seat_can_take_it_back(
+    companion: Companion, device: Make
+) -> None:
     table = companion.table(2, temple=None)
     first, second = table.charter.seats
     ana, beto = device(), device()

@@ -17,7 +17,7 @@ Make = Callable[..., Device]
 TAPS = 40
 """More taps than any first turn needs."""
 WORDS_A_SECOND = 200 / 60
-"""What people read at ease."""
+"""Words a minute that people read with ease."""
 SECONDS_A_TAP = 1.0
 FIRST_MARCH = 9
 """Taps of both sides up to the first march: two each to deploy, two for each event, one for the unit."""
@@ -62,7 +62,7 @@ def seconds(said: list[str]) -> float:
     ("game", "preset"),
     [("mexica", "temple_only"), ("mexica", "classic"), ("market", "classic"), ("moctezuma", "classic")],
 )
-def test_who_taps_what_is_lit_plays_a_first_turn_and_is_not_led_again(
+def test_a_player_who_taps_what_is_lit_plays_a_first_turn_and_is_not_guided_again(
     companion: Companion, device: Make, game: str, preset: str
 ) -> None:
     table = opened(companion, game, preset)
@@ -82,7 +82,7 @@ def test_who_taps_what_is_lit_plays_a_first_turn_and_is_not_led_again(
     expect(phone.page.locator(".first-turn-words")).to_be_hidden()
 
 
-def test_a_siege_is_led_through_its_whole_first_turn(companion: Companion, device: Make) -> None:
+def test_a_siege_is_guided_through_its_whole_first_turn(companion: Companion, device: Make) -> None:
     table = opened(companion, "siege", "skirmish")
     phone = device({"width": 360, "height": 780}, guide=True)
     phone.share(companion, table)
@@ -129,7 +129,7 @@ def test_a_guide_that_is_skipped_is_not_shown_again_until_it_is_wanted(companion
     expect(phone.page.locator("[data-guided-to]")).to_be_visible()
 
 
-def test_who_waits_is_not_led(companion: Companion, device: Make) -> None:
+def test_a_waiting_player_is_not_guided(companion: Companion, device: Make) -> None:
     table = opened(companion, "mexica", "temple_only")
     phone = device(guide=True)
     phone.join(companion, table, "west", "Walt")

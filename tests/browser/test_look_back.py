@@ -19,7 +19,7 @@ TAPPED = "main :is(button, summary, a, label, input[type=range])"
 
 
 def doubtful(companion: Companion, **options: str | int) -> Table:
-    """Return a table past its trigger, at which four tokens wait for a word."""
+    """Return a table past its trigger, at which four tokens wait for a decision."""
     table = companion.table(apocalypse_tokens=13, **options)
     companion.drop("tlaloc", 9)
     companion.drop("huitzilopochtli", 5)

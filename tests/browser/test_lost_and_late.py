@@ -1,4 +1,4 @@
-"""The absent, the late and the lost: what a phone shows within one tap, and at once."""
+"""Absent players, latecomers and lost seats: what a phone shows at once, or within one tap."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_phone_learns_at_once_that_its_seat_was_handed_over(companion: Compani
     expect(ana.page.locator(".lost-seat a")).to_be_visible()
 
 
-def test_who_is_late_joins_and_who_is_absent_is_named_within_one_tap(companion: Companion, device: Make) -> None:
+def test_a_latecomer_joins_and_an_absent_player_is_named_within_one_tap(companion: Companion, device: Make) -> None:
     ana, late = device(), device()
     table = opened(companion, "market", "classic")
     ana.join(companion, table, "south", "Ana")

@@ -214,7 +214,7 @@ def test_the_score_pad_adds_the_rulebooks_example_up_to_53_and_60(companion: Com
     expect(phone.page.locator(".pad-points")).to_have_text(["53", "58"])
 
 
-def test_the_score_pad_says_no_to_more_tokens_than_there_are(companion: Companion, device: Make) -> None:
+def test_the_score_pad_refuses_more_tokens_than_there_are(companion: Companion, device: Make) -> None:
     phone = _aid(companion, device, "score")
     field = phone.page.get_by_label("Player 1: pottery", exact=True)
     field.fill("21")
@@ -225,7 +225,9 @@ def test_the_score_pad_says_no_to_more_tokens_than_there_are(companion: Companio
     phone.complaints.clear()  # the browser's own line for the answer 409
 
 
-def test_nobody_is_left_out(companion: Companion, device: Make, in_both_fonts: InBothFonts) -> None:
+def test_axe_finds_nothing_and_everything_fits_at_play_and_in_each_aid(
+    companion: Companion, device: Make, in_both_fonts: InBothFonts
+) -> None:
     """axe finds nothing, a thumb meets every button, and no page is wider than a phone: at play and in each aid."""
     phone, found = device(language="es", scheme="dark"), {}
     table = _set(companion, setup="random")

@@ -28,12 +28,27 @@ FAULTS = {
 }
 
 
+BROKEN_NAMES = {
+    "one long word": '<h1 style="width: 200px; overflow-wrap: anywhere">Wolfeschlegelsteinhausen</h1>',
+    "what hangs on it": '<p style="width: 270px; overflow-wrap: anywhere">Wolfeschlegelsteinhausen’s</p>',
+    "words kept together": '<h1 style="width: 150px; overflow-wrap: anywhere">Maximiliana\u00a0Fürchtegott</h1>',
+}
+
+
 @pytest.mark.parametrize("kind", FAULTS)
 def test_a_page_with_a_fault_is_found_to_have_it(browser_in: Callable[[str], Browser], kind: str) -> None:
     page = browser_in("wide").new_page(viewport={"width": 360, "height": 640})
     page.set_content(PAGE.format(language="en", body=FAULTS[kind]))
     found = measured(page, least=14, whole=True)
     assert kind in {each.partition(":")[0] for each in found.wrong}
+    page.close()
+
+
+@pytest.mark.parametrize("body", BROKEN_NAMES.values(), ids=BROKEN_NAMES)
+def test_a_name_that_is_broken_is_found(browser_in: Callable[[str], Browser], body: str) -> None:
+    page = browser_in("wide").new_page(viewport={"width": 360, "height": 640})
+    page.set_content(PAGE.format(language="en", body=body))
+    assert "broken in mid-word" in {each.partition(":")[0] for each in measured(page).wrong}
     page.close()
 
 
@@ -47,6 +62,7 @@ def test_a_page_with_a_fault_is_found_to_have_it(browser_in: Callable[[str], Bro
             '<svg width="200" height="60" style="display: block"><text x="5" y="70">Texcoco</text></svg><p>Ana</p>',
         ),
         ("es", '<p data-region="a">Ana tiene 1 punto y 21 puntos</p>'),
+        ("en", '<p style="width: 60px">Ana’s turn, half-open, 10\u00a0km</p>'),
         ("es", '<p data-region="a">una ficha</p><button class="sound">o</button>'),
     ],
 )

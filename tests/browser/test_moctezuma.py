@@ -260,7 +260,7 @@ def test_an_aid_opens_with_one_tap_and_is_used(
             expect(page.locator(".aid-lead")).to_contain_text("Red" if language == "en" else "Rojo")
 
 
-def test_nothing_runs_out_of_a_small_phone(companion: Companion, device: Make, in_both_fonts: InBothFonts) -> None:
+def test_nothing_overflows_a_small_phone(companion: Companion, device: Make, in_both_fonts: InBothFonts) -> None:
     table = opened(companion, 2)
     phone = device({"width": 320, "height": 640})
     phone.share(companion, table)

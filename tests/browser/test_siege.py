@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from companion.games.siege.rules import maps
 from companion.model.table import Table
@@ -190,6 +190,43 @@ def test_a_move_leaves_all_other_counters_as_they_are_in_the_page(companion: Com
     left = Counter(place for _, places in before.values() for place in set(places))
     came = Counter(place for _, places in after.values() for place in set(places))
     assert (left - came).total() == (came - left).total() == 1
+
+
+COVERED = """() => {
+  const sheets = [".siege-pieces", ".siege-labels"].map((each) => document.querySelector(each).parentElement);
+  const above = sheets[0].compareDocumentPosition(sheets[1]) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const flat = sheets.every((each) => getComputedStyle(each).zIndex === "auto");
+  const rows = [...new Set([...document.querySelectorAll(".siege-ground .edge text[x='6']")].map(
+    (row) => Number(row.getAttribute("y")) - 3))];
+  const names = [...document.querySelectorAll(".siege-labels text")].map((name) => {
+    const size = parseFloat(getComputedStyle(name).fontSize);
+    const foot = Number(name.getAttribute("y")) + 0.36 * size;
+    const deepest = rows.map((y) => Math.min(foot, y + 8) - Math.max(foot - 0.72 * size, y - 8));
+    return [name.textContent, Math.max(...deepest) / 16];
+  });
+  return { above: Boolean(above && flat), names };
+}"""
+"""Whether names are drawn above counters, and which share of a counter's height the letters of each can cover."""
+
+
+@pytest.mark.parametrize("preset", ["skirmish", "classic"])
+def test_the_names_on_the_map_lie_above_the_counters_and_leave_most_of_each(
+    companion: Companion, device: Make, preset: str
+) -> None:
+    services = companion.home.services
+    table = services.tables.open("siege", "Siege", 2, preset, {})
+    services.seats.begin(table.id, table.code)
+    for viewport, layout, most in (
+        (ViewportSize(width=360, height=780), "", 0.2),
+        (ViewportSize(width=1366, height=768), "", 0.2),
+        (SCREEN, "/screen", 0.35),
+    ):
+        phone = device(viewport)
+        phone.watch(companion, table, layout)
+        found = phone.page.evaluate(COVERED)
+        assert found["above"]
+        assert found["names"]
+        assert [each for each in found["names"] if each[1] > most] == []
 
 
 def test_two_taps_in_a_hurry_are_two_moves(companion: Companion, device: Make) -> None:

@@ -32,7 +32,7 @@ def test_the_map_of_the_siege_is_as_high_as_the_window_where_there_is_room_besid
         assert too_wide(phone.page) == []
 
 
-def test_nobody_zooms_a_map_on_the_wall(companion: Companion, device: Make) -> None:
+def test_a_table_screen_offers_no_zoom(companion: Companion, device: Make) -> None:
     table = companion.home.services.tables.open("siege", "Sunday", 2, "skirmish", {})
     companion.home.services.seats.begin(table.id, table.code)
     screen, phone = device(SCREEN), device(PHONE)
@@ -110,7 +110,7 @@ def test_the_button_of_a_page_for_the_printer_prints_it(companion: Companion, de
 
 NAMES_UNDER_BUTTONS = """() => {
   const tools = document.querySelector(".siege-tools").getBoundingClientRect();
-  return [...document.querySelectorAll(".region-ground text")].filter((name) => {
+  return [...document.querySelectorAll(":is(.siege-ground, .siege-labels) text")].filter((name) => {
     const box = name.getBoundingClientRect();
     const across = box.right > tools.left && box.left < tools.right;
     return across && box.bottom > tools.top && box.top < tools.bottom && name.textContent.trim().length > 2;

@@ -107,7 +107,7 @@ def test_turns_are_ended_by_taps_to_the_end_of_a_game_with_a_reload_in_the_middl
     assert outcome.kind == end
 
 
-def test_a_reload_in_the_middle_shows_what_is(companion: Companion, device: Make) -> None:
+def test_a_reload_shows_the_current_state(companion: Companion, device: Make) -> None:
     table = companion.table()
     phone = device()
     phone.join(companion, table, "east", "Ana")
@@ -180,7 +180,7 @@ def test_a_burst_during_an_animation_ends_with_the_last_state(companion: Compani
     expect(phone.page.locator('[data-piece="countdown"]')).to_have_text("11")
 
 
-def test_nothing_is_animated_for_who_wants_it_calm(companion: Companion, device: Make) -> None:
+def test_nothing_is_animated_where_motion_is_reduced(companion: Companion, device: Make) -> None:
     table = companion.table(2, apocalypse_tokens=13)
     companion.drop("tlaloc", 13)
     phone = device(motion="reduce")
@@ -194,7 +194,7 @@ def test_nothing_is_animated_for_who_wants_it_calm(companion: Companion, device:
     assert phone.page.evaluate("transitions") == []
 
 
-def test_what_would_hurt_asks_for_a_second_tap(companion: Companion, device: Make) -> None:
+def test_a_costly_move_asks_for_a_second_tap(companion: Companion, device: Make) -> None:
     table = companion.table()
     phone = device()
     phone.join(companion, table, "east", "Ana")

@@ -160,7 +160,7 @@ def test_a_temple_that_is_well_has_nothing_to_do(installation: Installation, dev
     expect(phone.page.get_by_role("button", name="Self-test")).to_be_disabled()
 
 
-def test_a_calibration_counts_along_proposes_and_changes_nothing_before_a_yes(
+def test_a_calibration_counts_along_proposes_and_changes_nothing_until_it_is_accepted(
     installation: Installation, device: Callable[..., Device]
 ) -> None:
     temple = installation.temple("bench")

@@ -24,14 +24,14 @@ HIDDEN = """hidden => {
     Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
-"""A browser without windows hides no page: this says so to the page's scripts."""
+"""A headless browser hides no page: this makes the page's scripts believe that it does."""
 
 
 CALLED = """window.called = [];
 ServiceWorkerRegistration.prototype.showNotification = async (words, { body, tag }) => {
     window.called.push([words, body, tag]);
 };"""
-"""A browser without windows shows no notification: this notes what one would show."""
+"""A headless browser shows no notification: this records what one would show."""
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.browser.reader import Control, Reader
 Make = Callable[..., Device]
 
 BREATH_MS = 320
-"""Longer than the page collects what it speaks of at once."""
+"""Longer than the page collects messages before it speaks them."""
 
 ASIDE = re.compile(
     r"^(Skip to|Templo Mayor|The rules|Español|Sound|The whole story|Undo|Never mind|How it ends|The phases|What is"
@@ -44,7 +44,7 @@ class Play:
     spoken: Sequence[str] = ()
     """What must be spoken once at least, beside the turns and the end."""
     turns: int = STEPS
-    """One's own turns that are played on the page; what is left of the game is played past it."""
+    """The player's turns that are played on the page; the rest of the game is posted."""
     stops: Sequence[tuple[Callable[[Any], bool], str]] = ()
     """States in which that waits until the page has spoken some words: what follows at once is spoken instead."""
 

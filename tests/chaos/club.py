@@ -1,6 +1,6 @@
 """A club for faults to happen to: companions on one PostgreSQL, brokers, temples and players, all of them programs.
 
-It starts them, ends only what it started, and reads their books; it judges nothing.
+It starts them, ends only what it started, and reads their databases; it judges nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEEPALIVE_S = 6
 """A cluster answers slower than one broker, and a machine may be busy: shorter, clients give up what still works."""
 
 PLAYERS_EACH = 2
-"""At each table: their posts meet each other, and the temple's tokens."""
+"""Players at each table: their posts compete with each other, and with the temple's tokens."""
 
 RETURNS_S = 120.0
 """How long a companion may take to start while its database or its brokers are in trouble."""
@@ -186,10 +186,10 @@ class Club:
         return raised
 
     def forget_what_waits(self) -> None:
-        """There is nothing of the kind."""
+        """Nothing to restart."""
 
     def books(self) -> list[Books]:
-        """Return the books of each temple."""
+        """Return the books of each temple, for the oracle."""
         with self.database.connect() as connection:
             connection.execute(f"SET search_path = {self._schema}".encode())
             with connection.transaction():

@@ -1,4 +1,4 @@
-"""What happens to a club: every part of it is killed or frozen, one at a time or while another is frozen."""
+"""Faults of a club: every part of it is killed or frozen, one at a time or while another is frozen."""
 
 from __future__ import annotations
 

@@ -30,14 +30,14 @@ class Busy(Protocol):
         """Start again what ended by itself, as its supervisor would; return what had."""
 
     def forget_what_waits(self) -> None:
-        """Forget orders for which no occasion came."""
+        """Cancel faults that found no occasion."""
 
 
 W = TypeVar("W", bound=Busy)
 
 
 class Course(NamedTuple):
-    """What happened."""
+    """The faults that happened, in words."""
 
     raised: list[str]
     """Which programs ended by themselves, and were started again."""

@@ -1,6 +1,6 @@
 """The faults, each a function that lets it happen, waits until it is over and says in words what it was.
 
-Which happen in which order follows from a seed alone, so that a run that fails can be had again.
+The seed alone decides which happen in which order, so that a failing run can be repeated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Fault: TypeAlias = Callable[[W, random.Random], str]
 
 
 class NobodyHitError(Exception):
-    """There was nothing for a fault to happen to; it says what was missing."""
+    """A fault had nothing to happen to; the message says what was missing."""
 
 
 FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
@@ -289,7 +289,7 @@ DECK: tuple[Fault[World], ...] = (
 
 
 def planned(seed: str, number: int, deck: Sequence[Fault[W]]) -> Iterator[tuple[Fault[W], random.Random]]:
-    """Yield faults, each with whims of its own: the deck shuffled again each time it is through."""
+    """Yield faults, each with its own random choices; the deck is shuffled again after each pass."""
     whims = random.Random(f"{seed} deck")
     left: list[Fault[W]] = []
     for n in range(number):

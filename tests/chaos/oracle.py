@@ -1,7 +1,7 @@
-"""The oracle: what fell, what was committed and what arrived are held against each other. Pure: it reads no file.
+"""The oracle: compares what fell, what was committed and what arrived. Pure: it reads no file.
 
 Every token has a width of its own, to the microsecond, from the beam to the store: by it a token is known at each
-station, whatever number or id a program gave it. Nothing that the programs say of themselves is taken on trust.
+station, whatever number or id a program gave it. Nothing that the programs report of themselves is trusted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Books:
     store: Store
     """The companion's, as it is at the end."""
     put_away: Sequence[Store] = ()
-    """The stores of companions that others took the place of."""
+    """The stores of companions that were replaced."""
     due: frozenset[int] = frozenset()
     """What the ledger holds under the source that it has at the end: the present companion has all of it."""
     uncertain: frozenset[int] = frozenset()
@@ -60,7 +60,7 @@ class Verdict:
     """What is wrong; each is a list of tokens, empty when all is well."""
 
     lost: list[int] = field(default_factory=list)
-    """Committed, and nowhere any more."""
+    """Committed, and in no store or ledger."""
     undelivered: list[int] = field(default_factory=list)
     """Committed and still in the ledger, and not in the present companion's store, or in none."""
     doubled: list[int] = field(default_factory=list)
@@ -125,9 +125,9 @@ class PostsVerdict:
 
 
 def judge_posts(posts: Posts) -> PostsVerdict:
-    """Hold what players were answered against the logs.
+    """Compare what players were answered with the logs.
 
-    What was sent and answered by nobody may be in a log or not, and no more than once there.
+    A post without any answer may be in a log or not, but no more than once.
     """
     entered = [post for log in posts.logs for _, post in log if post]
     return PostsVerdict(
@@ -144,11 +144,11 @@ def judge_posts(posts: Posts) -> PostsVerdict:
 
 
 def judge(books: Books) -> Verdict:
-    """Hold the books against each other.
+    """Compare the books. Laws:
 
-    Laws: `committed` is within what is received or held apart; each at most once; `received` is within
+    `committed` is within what is received or held apart; each at most once; `received` is within
     ``committed + maybe``, where `maybe` is what was under way when a temple died: through its beam, and not yet said
-    to be committed. What is `uncertain` may be anywhere or nowhere, and no more than once there.
+    to be committed. What is `uncertain` may be anywhere or nowhere, but no more than once in each place.
     """
     stores = (books.store, *books.put_away)
     received = frozenset(token for store in stores for token in store.tokens)

@@ -30,7 +30,7 @@ CLEAR_NS = 14_000_000
 
 
 class Disk:
-    """A disk that is as its order says: `FULL`, `EIO` (writes fail), `SYNC` (syncs fail), `READ_ONLY`, or well."""
+    """A disk in the state of its order: `FULL`, `EIO` (writes fail), `SYNC` (syncs fail), `READ_ONLY`, or well."""
 
     def __init__(self, order: Path) -> None:
         self._order = order
@@ -74,7 +74,7 @@ def main() -> None:
     sys.argv[:] = [program, *words]
     code: int = importlib.import_module(f"{program}.__main__").main(words)
     sys.stdout.flush()
-    os._exit(code)  # no interpreter may be taken apart under SQLite's feet while files are open
+    os._exit(code)  # the interpreter must not be torn down while SQLite has files open
 
 
 def _clock(order: Path) -> type[datetime]:
@@ -112,7 +112,7 @@ def _break_beams(path: Path) -> None:
                     self._changed.notify()
 
         levels = opened(self, put)  # type: ignore[arg-type]
-        # Only now: what falls before a beam is watched falls while nobody counts.
+        # Only now: a token that falls before its beam is watched is not counted.
         path.unlink(missing_ok=True)
         door.bind(str(path))
         threading.Thread(target=listen, name="orders", daemon=True).start()

@@ -1,6 +1,6 @@
-"""A proxy between a client and its broker that knows where MQTT's packets end, and can meddle with a single one.
+"""A proxy between a client and its broker that knows where MQTT's packets end, and can disturb a single one.
 
-It changes no packet: it cuts, delays, doubles or swallows what comes by, or falls silent with the connections open.
+It changes no packet: it cuts, delays, doubles or drops packets, or falls silent with the connections open.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 class Way(StrEnum):
-    """Where a packet goes."""
+    """The direction of a packet."""
 
     UP = "to the broker"
     DOWN = "from the broker"
@@ -41,7 +41,7 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Meddling:
-    """One deed, done to the next packet that fits; `leaf` narrows publications down by the end of their topic."""
+    """A disturbance of the next packet that matches; `leaf` narrows publications down by the end of their topic."""
 
     deed: Deed
     kind: Kind
@@ -50,7 +50,7 @@ class Meddling:
     delay_s: float = 0.3
 
     def fits(self, packet: Packet, way: Way) -> bool:
-        """Say whether this packet is meant."""
+        """Return whether this packet is meant."""
         return packet.kind is self.kind and way is self.way and (not self.leaf or packet.leaf == self.leaf)
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class Proxy:
         self._flows = threading.Event()
         self._flows.set()
         self.done: list[Meddling] = []
-        """What was done so far."""
+        """The deeds that were done so far."""
 
     def start(self) -> None:
         """Begin to listen."""
@@ -85,11 +85,11 @@ class Proxy:
 
     @property
     def armed(self) -> int:
-        """Return how many deeds still wait for their packet."""
+        """Return how many deeds still wait for a matching packet."""
         return len(self._armed)
 
     def disarm(self) -> None:
-        """Forget what no packet has come for."""
+        """Cancel deeds that no packet has matched."""
         with self._lock:
             self._armed.clear()
 
@@ -140,7 +140,7 @@ class Proxy:
             self._end(there)
 
     def _pass(self, packet: Packet, there: socket.socket, way: Way) -> bool:
-        """Pass a packet on, or meddle with it; return whether the connection lives on."""
+        """Pass a packet on, or disturb it; return whether the connection stays open."""
         meddling = self._meant(packet, way)
         deed = meddling.deed if meddling else None
         if deed is Deed.CUT_BEFORE:

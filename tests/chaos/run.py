@@ -1,4 +1,4 @@
-"""One run of chaos: tokens rain through a whole temple while faults happen to it, and the oracle judges the books.
+"""One run of chaos: tokens fall through a whole temple while faults happen to it, and the oracle checks the books.
 
 ``python -m tests.chaos.run --tokens 10000 --faults 200`` prints what happened when, the figures and the seed. With
 ``--workers 3`` the world is a club: several companions on one PostgreSQL, brokers, temples and players.

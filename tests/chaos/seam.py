@@ -31,7 +31,7 @@ _Sync = CFUNCTYPE(c_int, c_void_p, c_int)
 
 
 class SeamError(Exception):
-    """This Python's SQLite cannot be reached; the message says what would do."""
+    """This Python's SQLite cannot be patched; the message says which one can."""
 
 
 class Watcher(Protocol):
@@ -41,16 +41,16 @@ class Watcher(Protocol):
         """Return the flags to open a file with; `journal` marks a log whose first sync also syncs its directory."""
 
     def writing(self, path: Path, offset: int, data: bytes) -> int:
-        """Say what becomes of a write."""
+        """Decide about a write."""
 
     def truncating(self, path: Path, size: int) -> int:
-        """Say what becomes of a truncation."""
+        """Decide about a truncation."""
 
     def syncing(self, path: Path) -> int:
-        """Say what becomes of a sync."""
+        """Decide about a sync."""
 
     def deleting(self, path: Path, durably: bool) -> int:
-        """Say what becomes of a deletion; `durably` if SQLite syncs the directory after it."""
+        """Decide about a deletion; `durably` if SQLite syncs the directory after it."""
 
 
 class _Methods(Structure):
@@ -90,7 +90,7 @@ class Seam:
     """SQLite's default file layer with a watcher put into it, from `put_in` to `take_out`."""
 
     def __init__(self, watcher: Watcher) -> None:
-        """Find the layer; raises `SeamError` where Python holds its SQLite too close."""
+        """Find the layer; raises `SeamError` if Python's SQLite is linked statically."""
         self._watcher = watcher
         self._vfs = _default_vfs()
         self._open = _Open(self._vfs.open)

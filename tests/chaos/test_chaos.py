@@ -51,7 +51,7 @@ class _Idle:
     def forget_what_waits(self) -> None: ...
 
 
-def test_a_fault_that_hits_nothing_is_said_and_not_counted() -> None:
+def test_a_fault_that_hits_nothing_is_reported_and_not_counted() -> None:
     def miss(world: _Idle, whims: random.Random) -> str:
         raise NobodyHitError("none was there")
 

@@ -1,4 +1,4 @@
-"""The oracle sees what it is there to see: each wrong book is found, and called what it is."""
+"""The oracle finds each kind of wrong book, and names it correctly."""
 
 from __future__ import annotations
 

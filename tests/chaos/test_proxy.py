@@ -1,4 +1,4 @@
-"""The proxy meddles with the packet that was meant, and with no other; the rest goes by as it came."""
+"""The proxy disturbs the packet that was meant, and no other; the rest passes unchanged."""
 
 from __future__ import annotations
 

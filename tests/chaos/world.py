@@ -1,6 +1,6 @@
-"""A whole temple for faults to happen to: broker, proxies, companion, controller as programs, and a rain of tokens.
+"""A whole temple for faults to happen to: broker, proxies, companion and controller as programs, and tokens.
 
-It starts them, ends only what it started, and reads their books off their disks; it judges nothing.
+It starts them, ends only what it started, and reads the books from their disks; it judges nothing.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class Patient(Program):
         super().__init__(["tests.chaos.patient", str(folder), *words], ready, folder / "log")
 
     def disk(self, fault: str | None) -> None:
-        """Let its disk be so, or well again."""
+        """Set the state of its disk."""
         self._order("disk", fault)
 
     def clock(self, seconds: float) -> None:
-        """Let its clock on the wall be so far off."""
+        """Set how far its wall clock is off."""
         self._order("clock", str(seconds) if seconds else None)
 
     def freeze(self, seconds: float) -> None:
@@ -144,7 +144,7 @@ class Rain:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let nothing fall meanwhile."""
+        """Let nothing fall while the context lasts."""
         with self._changed:
             self._pauses += 1
         try:
@@ -197,7 +197,7 @@ class Rain:
                 return False
             try:
                 hand.sendto(f"{slot} {width_ns}".encode(), self._beams)
-            except OSError:  # the temple is dead, or frozen with its hands full
+            except OSError:  # the temple is dead, or frozen with its buffer full
                 fell = False
             else:
                 fell = True
@@ -328,7 +328,7 @@ class World:
         return [each for program in (self.temple, self.companion) if (each := program.raise_from_the_dead())]
 
     def forget_what_waits(self) -> None:
-        """Meddle with no packet that has not come by."""
+        """Cancel deeds that no packet has matched."""
         for link in (self.temple_link, self.companion_link):
             link.disarm()
 
@@ -350,7 +350,7 @@ class World:
         return _copied(self.temple.state / FILE_NAME, self._folder / "ledger-copy")
 
     def put_ledger_back(self, copy: Path) -> int:
-        """Let a copy take the ledger's place while its daemon is stopped; return how many tokens it lacks.
+        """Replace the ledger by a copy while its daemon is stopped; return how many tokens the copy lacks.
 
         Those that no companion has by now are uncertain: they were nowhere else, but may be on their way.
         """
@@ -365,7 +365,7 @@ class World:
         return _copied(self._companion_state / STORE, self._folder / "store-copy")
 
     def put_store_back(self, copy: Path) -> int:
-        """Let a copy take the database's place while its companion is stopped; return how many tokens it lacks."""
+        """Replace the database by a copy while its companion is stopped; return how many tokens the copy lacks."""
         gone = len(self.received()) - len(_store(copy).tokens)
         _put_back(copy, self._companion_state / STORE)
         return gone

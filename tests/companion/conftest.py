@@ -65,7 +65,7 @@ def blank_database() -> bytes:
 
 @dataclass
 class Home:
-    """The services with all they were made of, and short ways to use it."""
+    """The services with their parts, and short ways to use them."""
 
     url: str
     clock: Clock = field(default_factory=Clock)
@@ -83,7 +83,7 @@ class Home:
         self.restart()
 
     def restart(self) -> None:
-        """Throw the services away and make others on the same store."""
+        """Replace the services by new ones on the same store."""
         if hasattr(self, "store"):
             self.store.close()
         self.store = SqlStore(self.url)

@@ -218,7 +218,7 @@ def test_a_ledger_that_begins_anew_while_its_temple_works_on_takes_over_without_
     assert home.services.temples.get("templo").source == OTHER
 
 
-def test_what_a_stranger_says_in_a_temple_s_name_changes_no_token_no_mark_and_no_table(home: Home) -> None:
+def test_a_stranger_s_messages_in_a_temple_s_name_change_no_token_no_mark_and_no_table(home: Home) -> None:
     table = home.table(temple="templo")
     home.services.temples.receive_status("templo", status())
     home.services.temples.intake.receive([("templo", home.token(n)) for n in (1, 2, 4)])
@@ -390,7 +390,7 @@ def test_the_second_counter_takes_over_when_the_first_is_lost_after_it_came(
         (status("stopped"), "stopped", ""),
     ],
 )
-def test_a_temple_says_what_most_needs_a_hand(home: Home, status: contract.Status, code: str, god: str) -> None:
+def test_a_temple_reports_its_most_urgent_trouble(home: Home, status: contract.Status, code: str, god: str) -> None:
     home.services.temples.receive_status("templo", status)
     assert home.services.temples.get("templo").health() == (code, god)
 

@@ -1,4 +1,4 @@
-"""Asides: a note in one's own book is in nobody's way, survives what others take back, and reaches nobody else."""
+"""Asides: a player's own note makes no post stale, survives what others take back, and is shown to nobody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a temple is asked and what it answers: once, one thing at a time, and said when nothing comes back."""
+"""Requests to a temple and its replies: each sent once, one at a time, and reported when no reply comes."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def refusal(home: Home, *words: Any, **more: Any) -> str:
     return refused.value.code
 
 
-def test_a_request_is_sent_once_whatever_a_nervous_finger_does(home: Home, sent: list[contract.Command]) -> None:
+def test_a_request_is_sent_once_however_often_it_is_tapped(home: Home, sent: list[contract.Command]) -> None:
     for _ in range(3):
         home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     assert [command.name for command in sent] == [CommandName.SELFTEST]
     assert sent[0].expires > home.clock.now
 
 
-def test_one_thing_is_asked_at_a_time(home: Home, sent: list[contract.Command]) -> None:
+def test_one_request_is_open_at_a_time(home: Home, sent: list[contract.Command]) -> None:
     home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     assert refusal(home, CommandName.DROP, "two", God.TLALOC) == "temple_busy"
     answer(home, sent[0], ok=False, error="no", code="unknown")
@@ -64,7 +64,7 @@ def test_one_thing_is_asked_at_a_time(home: Home, sent: list[contract.Command]) 
 
 
 @pytest.mark.parametrize("state", [contract.State.LOST, contract.State.STOPPED])
-def test_a_temple_that_is_not_connected_is_asked_nothing(
+def test_no_request_is_sent_to_a_temple_that_is_not_connected(
     home: Home, sent: list[contract.Command], state: contract.State
 ) -> None:
     hear(home, state)
@@ -83,9 +83,7 @@ def test_a_calibration_takes_as_many_tokens_as_a_temple_measures(
     assert sent == []
 
 
-def test_an_answer_that_does_not_come_is_said_so_and_counts_when_it_is_late(
-    home: Home, sent: list[contract.Command]
-) -> None:
+def test_a_missing_reply_is_reported_and_a_late_one_still_counts(home: Home, sent: list[contract.Command]) -> None:
     home.services.temples.requests.send(NAME, CommandName.DROP, "one", God.TLALOC)
     home.clock.pass_(seconds=7)
     home.services.temples.pass_time()
@@ -122,7 +120,7 @@ def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[contrac
     assert refusal(home, CommandName.CALIBRATE, "two", God.TLALOC, None, keep=True) == "temple_busy"
     home.services.temples.requests.send(NAME, CommandName.CALIBRATE, "three", God.TLALOC, keep=False)
     assert sent[-1].keep is False
-    answer(home, sent[0], ok=False, error="ended", code="ended")  # the old request's own end is nobody's news
+    answer(home, sent[0], ok=False, error="ended", code="ended")  # the end of the old request is not reported
     answer(home, sent[1], ok=True, result={"god": "tlaloc", "kept": False, "limits": {}})
     assert now(home).request.answer == Verdict(False, {})  # type: ignore[union-attr]
 
@@ -137,7 +135,7 @@ def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[contrac
         (CommandName.IDENTIFY, {"software": 5}),
     ],
 )
-def test_an_answer_of_another_shape_is_as_good_as_none(
+def test_a_reply_of_another_shape_counts_as_none(
     home: Home, sent: list[contract.Command], name: CommandName, result: dict[str, object]
 ) -> None:
     home.services.temples.requests.send(NAME, name, "one", God.TLALOC)
@@ -147,7 +145,7 @@ def test_an_answer_of_another_shape_is_as_good_as_none(
     assert (request.stage, request.code, request.answer) == ("refused", "garbled", None)
 
 
-def test_answers_are_read_into_what_they_are(home: Home, sent: list[contract.Command]) -> None:
+def test_replies_are_decoded_into_their_types(home: Home, sent: list[contract.Command]) -> None:
     beam = {
         "reads": "dark",
         "tokens": 1,
@@ -186,7 +184,7 @@ def test_the_queue_says_what_waits_in_the_temple(home: Home, sent: list[contract
     )
     assert (
         home.services.temples.ledgers.queue(NAME).recorded is None
-    )  # another ledger's number says nothing of this one
+    )  # another ledger's number does not count for this one
 
 
 def test_the_pace_is_that_of_the_last_minute_without_tests_and_replays(
@@ -218,7 +216,7 @@ def test_what_another_run_of_the_temple_found_is_not_shown(home: Home, sent: lis
     assert [temple.name for temple in home.services.temples.all()] == [NAME]
 
 
-def test_nothing_of_this_is_durable(home: Home, sent: list[contract.Command]) -> None:
+def test_requests_are_not_stored(home: Home, sent: list[contract.Command]) -> None:
     home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     home.restart()
     assert now(home).request is None

@@ -1,4 +1,4 @@
-"""What waits to be taken in is taken by turns, and strangers are let in slowly; a flood costs others no turn."""
+"""Waiting messages are taken in turns, and unknown senders slowly; a flood costs the others no turn."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.backlog import (
+    MESSAGES_AT_ONCE,
+    MOST_OF_A_KIND,
     MOST_TEMPLES,
     NEW_NAMES,
     NEW_SOURCES,
-    NEWEST_WORDS,
     STRANGERS,
-    WORDS_AT_ONCE,
     Backlog,
 )
 from templo import contract
@@ -28,7 +28,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @dataclass
 class Known:
-    """What a store would know."""
+    """The answers of a store."""
 
     speaking: dict[str, str] = field(default_factory=lambda: {"templo": SOURCE})
     ledgers: set[str] = field(default_factory=set)
@@ -143,10 +143,10 @@ def test_few_new_names_are_let_in_and_never_more_than_a_store_should_hold(
 
 
 def test_of_what_says_how_a_temple_is_the_newest_is_taken_and_not_much_at_once(backlog: Backlog) -> None:
-    for n in range(NEWEST_WORDS + 50):
+    for n in range(MOST_OF_A_KIND + 50):
         assert backlog.put("templo", status(f"{n:032x}"))
     taken = [each[1] for each in backlog.take(500, 0) if isinstance(each, tuple)]
-    assert len(taken) == WORDS_AT_ONCE
+    assert len(taken) == MESSAGES_AT_ONCE
     while more := backlog.take(500, 0):
         taken += [each[1] for each in more if isinstance(each, tuple)]
     assert [each.source for each in taken if isinstance(each, contract.Status)] == [

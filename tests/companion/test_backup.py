@@ -94,9 +94,9 @@ def test_a_restore_keeps_the_database_that_it_replaces(home: Home, file: Path, t
     home.services.temples.intake.receive([("templo", home.token(seq)) for seq in range(6, 9)])
     home.store.close()
     done = backup.restore(file, home.url, tmp_path, EVENING)
-    assert done.kept is not None
-    assert stat.S_IMODE(done.kept.stat().st_mode) == 0o600
-    with closing(sqlite3.connect(done.kept)) as connection:
+    assert done.replaced is not None
+    assert stat.S_IMODE(done.replaced.stat().st_mode) == 0o600
+    with closing(sqlite3.connect(done.replaced)) as connection:
         assert connection.execute("SELECT count(*) FROM token").fetchone() == (8,)
     home.restart()
     assert len(home.store.table_tokens(table_id)) == 5
@@ -117,8 +117,8 @@ def test_a_restore_in_place_of_a_damaged_database_keeps_the_damage_for_a_look(tm
     home.store.close()
     (tmp_path / "companion.sqlite").write_bytes(b"no database at all" * 100)
     done = backup.restore(file, home.url, tmp_path, EVENING)
-    assert done.kept
-    assert done.kept.read_bytes().startswith(b"no database")
+    assert done.replaced
+    assert done.replaced.read_bytes().startswith(b"no database")
     home.restart()
     assert len(home.store.table_tokens(table_id)) == 5
     home.store.close()

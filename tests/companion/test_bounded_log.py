@@ -1,4 +1,4 @@
-"""A log that strangers can write to grows at a bounded rate, and says how much was left out of it."""
+"""A log that strangers can write to grows at a bounded rate, and reports how much was left out."""
 
 from __future__ import annotations
 

@@ -64,6 +64,6 @@ def test_a_file_that_is_not_there_is_no_fault_of_its_own(tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     "words", [["flood", "check", "x"], ["run", "check", "x"], ["deck", "check", "--game", "x", "y"]]
 )
-def test_a_file_that_no_game_takes_is_said(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_no_game_takes_is_reported(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert "no game takes such a file" in capsys.readouterr().err

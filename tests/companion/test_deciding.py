@@ -93,7 +93,7 @@ def test_a_seat_counts_several_for_another_and_everybody_sees_it(home: Home) -> 
         table.id,
         home.clock.now,
     )
-    assert {first.kept.token.token, second.kept.token.token} == set(ids[:2])
+    assert {first.stored.token.token, second.stored.token.token} == set(ids[:2])
     assert [kept.token.token for kept in home.services.temples.decisions.held(TEMPLE)] == ids[2:]
     assert home.services.temples.get(TEMPLE).quarantined == 1
 

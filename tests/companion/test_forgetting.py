@@ -104,7 +104,7 @@ def test_no_byte_of_what_was_forgotten_stays_in_the_file(home: Home, words: tupl
 
 
 @pytest.mark.parametrize("what", ["table", "person"])
-def test_nothing_is_removed_without_a_second_word(home: Home, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_removed_without_a_confirmation(home: Home, what: str, capsys: pytest.CaptureFixture[str]) -> None:
     table = played(home, "Ana", "Ben")
     assert forget(home, what, table.id if what == "table" else "Ana") == 1
     assert "Nothing is removed yet; add --yes to do it." in capsys.readouterr().out
@@ -161,7 +161,7 @@ def test_the_game_before_a_forgotten_one_can_be_played_once_more(home: Home) -> 
     assert home.services.tables.again(before.id, phone).id != after.id
 
 
-def test_a_forgotten_table_is_unknown_to_who_follows_its_address(home: Home) -> None:
+def test_the_address_of_a_forgotten_table_is_not_found(home: Home) -> None:
     table = played(home, "Ana", "Ben")
     forget(home, "table", table.id[:8], "--yes")
     with pytest.raises(ServiceError, match="unknown_table"):

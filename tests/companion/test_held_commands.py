@@ -34,7 +34,7 @@ def held(home: Home, *words: str) -> int:
 def ended(home: Home) -> list[tuple[str, str, int]]:
     home.restart()
     decisions = [
-        (each.verdict, each.by, each.kept.token.seq) for each in home.services.temples.decisions.last(TEMPLE, 9)
+        (each.verdict, each.by, each.stored.token.seq) for each in home.services.temples.decisions.last(TEMPLE, 9)
     ]
     home.store.close()
     return sorted(decisions)
@@ -85,7 +85,7 @@ def test_nothing_is_done_while_a_companion_uses_the_database(
         (("dismiss", "--all", "--temple", "other"), "temple is 'other'; expected one of templo"),
     ],
 )
-def test_what_cannot_be_done_is_said_with_what_was_expected(
+def test_a_wrong_command_is_refused_with_what_was_expected(
     evening: Home, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], reason: str
 ) -> None:
     assert held(evening, *words) == 2

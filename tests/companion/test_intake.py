@@ -191,7 +191,7 @@ def test_a_temple_that_is_idle_learns_the_time_again_and_again(
         temple.close()
 
 
-def test_a_gap_is_asked_for(home: Home, tmp_path: Path) -> None:
+def test_a_gap_is_requested(home: Home, tmp_path: Path) -> None:
     home.table(temple="templo")
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
         temple = Temple(broker.host, broker.port)
@@ -369,7 +369,7 @@ def eventually_all(found: Callable[[], list[Any]]) -> list[Any]:
 
 
 class Failing:
-    """Stands before a function, and raises as a store that fails does until it is mended."""
+    """Wraps a function, and raises as a failing store does until it is mended."""
 
     def __init__(self, function: Any) -> None:
         self.function = function

@@ -51,7 +51,7 @@ def test_what_earlier_tables_stored_is_the_practised_player() -> None:
     assert game.decide(seen, moves, lambda n: 0) == game.decide(seen, moves, lambda n: 0, PRACTISED)
 
 
-def test_a_beginner_slips_now_and_then_and_else_plays_as_the_practised_player() -> None:
+def test_a_beginner_slips_now_and_then_and_otherwise_plays_as_the_practised_player() -> None:
     game = GAMES["siege"]
     slips = game.bot.skills["beginner"].slips
     assert 0 < slips < 100

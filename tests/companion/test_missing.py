@@ -1,4 +1,4 @@
-"""Tokens that a temple has and that are missing here: asked for at once, again and again, and named if none come."""
+"""Tokens that a temple has and the store lacks: requested at once, again and again, and reported if none come."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def asked(sent: list[contract.Command]) -> list[tuple[str, int | None]]:
     return [(str(each.name), each.seq) for each in sent]
 
 
-# -- when tokens are asked for --
+# -- when tokens are requested --
 
 
-def test_a_ledger_that_stays_ahead_for_two_seconds_is_asked_for_the_rest(
+def test_the_rest_of_a_ledger_that_stays_ahead_for_two_seconds_is_requested(
     home: Home, sent: list[contract.Command]
 ) -> None:
     counts(home)
@@ -62,7 +62,7 @@ def test_a_ledger_that_stays_ahead_for_two_seconds_is_asked_for_the_rest(
     assert asked(sent) == [("resend", 11)]
 
 
-def test_the_rest_is_asked_for_after_the_store_was_restored_and_no_token_falls_any_more(
+def test_the_rest_is_requested_after_the_store_was_restored_although_no_token_falls(
     home: Home, sent: list[contract.Command]
 ) -> None:
     home.restart()
@@ -73,7 +73,7 @@ def test_the_rest_is_asked_for_after_the_store_was_restored_and_no_token_falls_a
     assert asked(sent) == [("resend", 11)]
 
 
-def test_tokens_in_flight_are_not_asked_for(home: Home, sent: list[contract.Command]) -> None:
+def test_tokens_in_flight_are_not_requested(home: Home, sent: list[contract.Command]) -> None:
     counts(home)
     for seq in range(11, LAST + 1):
         wait(home, seq, seq + 0.5)
@@ -82,7 +82,9 @@ def test_tokens_in_flight_are_not_asked_for(home: Home, sent: list[contract.Comm
     assert sent == []
 
 
-def test_what_is_missing_below_a_token_is_asked_for_at_once(home: Home, sent: list[contract.Command]) -> None:
+def test_tokens_that_are_missing_below_another_are_requested_at_once(
+    home: Home, sent: list[contract.Command]
+) -> None:
     home.services.temples.intake.receive([(NAME, home.token(15))])
     home.services.temples.requests.request_missing(0)
     assert asked(sent) == [("resend", 11)]
@@ -98,7 +100,7 @@ def test_what_arrives_after_a_request_ends_it(home: Home, sent: list[contract.Co
     assert len(sent) == 1
 
 
-def test_gaps_that_open_and_close_quickly_are_not_asked_for_one_by_one(
+def test_gaps_that_open_and_close_quickly_are_not_requested_one_by_one(
     home: Home, sent: list[contract.Command]
 ) -> None:
     for seq in range(11, 31, 2):
@@ -132,7 +134,7 @@ def test_a_request_never_expires(home: Home, sent: list[contract.Command]) -> No
 
 
 @pytest.mark.parametrize("state", [contract.State.LOST, contract.State.STOPPED])
-def test_a_temple_that_is_away_is_asked_when_it_is_back(
+def test_a_request_to_an_absent_temple_is_sent_when_it_is_back(
     home: Home, sent: list[contract.Command], state: contract.State
 ) -> None:
     counts(home)
@@ -144,7 +146,7 @@ def test_a_temple_that_is_away_is_asked_when_it_is_back(
     assert asked(sent) == [("resend", 11)]
 
 
-def test_the_count_of_another_ledger_asks_for_nothing(home: Home, sent: list[contract.Command]) -> None:
+def test_the_count_of_another_ledger_causes_no_request(home: Home, sent: list[contract.Command]) -> None:
     counts(home, source=OTHER)
     wait(home, 0, 60)
     assert sent == []
@@ -153,7 +155,7 @@ def test_the_count_of_another_ledger_asks_for_nothing(home: Home, sent: list[con
 # -- what comes of it --
 
 
-def test_a_refusal_is_said_on_the_page_and_in_the_log_until_the_tokens_come(
+def test_a_refusal_is_reported_on_the_page_and_in_the_log_until_the_tokens_come(
     home: Home, sent: list[contract.Command], caplog: pytest.LogCaptureFixture
 ) -> None:
     counts(home)
@@ -194,7 +196,7 @@ def test_a_refusal_is_reported_by_its_reason(
     caplog.clear()
 
 
-def test_no_answer_is_said_and_a_late_one_takes_that_back(
+def test_a_missing_reply_is_reported_until_a_late_one_comes(
     home: Home, sent: list[contract.Command], caplog: pytest.LogCaptureFixture
 ) -> None:
     counts(home)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.credentials import Credentials, Offered, brokers_for
-from companion.model.pairing import KEPT, NOTE, VALID, grouped
+from companion.model.pairing import NOTE, REMEMBERED, VALID, grouped
 from companion.model.table import ServiceError
 from companion.service.services import Services
 from companion.service.workspace import Workspace
@@ -59,7 +59,7 @@ def test_a_new_code_for_a_temple_replaces_the_one_before(home: Home) -> None:
 
 def test_after_a_day_a_code_is_forgotten(home: Home) -> None:
     code = home.services.pairing.issue("attic", "")
-    home.clock.now += KEPT + VALID
+    home.clock.now += REMEMBERED + VALID
     home.services.pairing.issue("cellar", "")
     assert refusal(home, code) == "wrong_pairing_code"
 

@@ -123,7 +123,7 @@ def test_tables_are_as_even_as_may_be_and_as_few_as_possible_rest(
     assert table_sizes(players, size, allowed) == sizes
 
 
-def test_too_few_for_any_table_is_said() -> None:
+def test_too_few_players_for_any_table_are_reported() -> None:
     with pytest.raises(ServiceError, match="too_few_players"):
         table_sizes(2, 3, {3})
 

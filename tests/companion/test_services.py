@@ -181,7 +181,7 @@ def test_a_name_loses_only_what_nobody_can_see(typed: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize("typed", ["", "   ", "\u202e\u0000", "x" * 25])
-def test_a_name_of_nothing_or_too_much_is_refused(typed: str) -> None:
+def test_an_empty_or_too_long_name_is_refused(typed: str) -> None:
     with pytest.raises(ServiceError, match="bad_name"):
         clean_name(typed)
 

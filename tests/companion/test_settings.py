@@ -1,4 +1,4 @@
-"""Settings: file, environment and flags in that order, each checked, each complaint naming place, value and need."""
+"""Settings: file, environment and flags in that order; each refusal names place, value and expectation."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_command_for_a_store_takes_that_of_the_installed_service_where_no_othe
     assert load(None, {}, {}, home, installed).state == str(usual)
 
 
-def test_whoever_is_not_the_installed_service_s_user_is_told_how_to_be(
+def test_another_user_than_the_installed_service_s_is_shown_how_to_become_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)

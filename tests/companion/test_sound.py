@@ -1,4 +1,4 @@
-"""A table wants sounds or none, which its players say and its log holds."""
+"""A table has sounds or none, as its players choose and its log records."""
 
 from __future__ import annotations
 

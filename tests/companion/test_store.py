@@ -1,4 +1,4 @@
-"""The store on each database it is said to run on: what was committed stays, what was not is gone, the old opens."""
+"""The store on each supported database: commits are durable and atomic, and earlier schemas open."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def database(request: pytest.FixtureRequest) -> str:
 
 
 def execute(url: str, *statements: str) -> list[tuple[object, ...]]:
-    """Say something to a database behind the store's back; returns what the last statement found."""
+    """Run statements in a database past the store; returns the result of the last one."""
     engine = sa.create_engine(url)
     rows: list[tuple[object, ...]] = []
     with engine.begin() as connection:

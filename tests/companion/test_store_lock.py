@@ -1,4 +1,4 @@
-"""One companion to a database: a second is refused at its start with a sentence, and none is shut out for ever."""
+"""One companion to a database: a second is refused at its start with a sentence, and a dead one locks nobody out."""
 
 from __future__ import annotations
 

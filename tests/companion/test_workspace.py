@@ -1,4 +1,4 @@
-"""Units of work: a slow commit keeps nobody else waiting, and who is second to write judges again."""
+"""Units of work: a slow commit keeps nobody else waiting, and the second writer judges again."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_temples_that_change_tables_both_ways_at_once_never_wait_for_each_other(
         assert table_id is None or home.services.tables.get(table_id).temple == name
 
 
-# -- who is second judges again --
+# -- the second writer judges again --
 
 
 @pytest.fixture
@@ -311,7 +311,7 @@ def test_one_token_that_two_companions_receive_is_stored_once(home: Home, second
     assert [entry.by for entry in check_log(home, table)].count("temple") == 2
 
 
-def test_who_is_always_second_gives_up_with_a_reason(home: Home) -> None:
+def test_a_writer_that_is_always_second_gives_up_with_a_reason(home: Home) -> None:
     workspace = Workspace(home.store, home.games, home.clock, home.entropy)
     judged = []
 

@@ -23,12 +23,12 @@ def _no_unexpected_warnings(caplog: pytest.LogCaptureFixture, request: pytest.Fi
 
 @pytest.fixture
 def expects_warnings() -> None:
-    """Say that the test provokes warnings."""
+    """Register the mark of tests that provoke warnings."""
 
 
 @pytest.fixture
 def temples(tmp_path: Path) -> Iterator[list[Temple]]:
-    """Temples to be: whatever is put in is ended with the test."""
+    """Ends every temple that a test puts in."""
     running: list[Temple] = []
     yield running
     for temple in running:
@@ -48,6 +48,6 @@ def started(tmp_path: Path, temples: list[Temple]) -> Starter:
 
 @pytest.fixture(autouse=True)
 def ledgers_are_closed() -> Iterator[None]:
-    """Leave no ledger of a rig open: Python 3.13 warns of it, in whatever test happens to run then."""
+    """Close every ledger of a rig: Python 3.13 warns of open ones, in whatever test happens to run then."""
     yield
     rig.close_all()

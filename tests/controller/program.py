@@ -48,7 +48,7 @@ def call(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 class Temple:
-    """A daemon with simulated beams at a local port or a list of brokers, keys on a pipe, and its words in a file."""
+    """A daemon with simulated beams at a port or a list of brokers, keys on a pipe, and its output in a file."""
 
     def __init__(self, state: Path, port: int | str, *words: str, **more: str) -> None:
         self.state = state
@@ -99,7 +99,7 @@ class Temple:
         return int(self.report()["last_seq"])
 
     def report(self) -> dict[str, Any]:
-        """Return what the daemon says of itself, or the command `status` for one that does not run."""
+        """Return the daemon's status, or that of the command `status` if no daemon runs."""
         if (running := send_request(self.state, {"do": "status"}, 120)) is not None:
             return {"running": True, **running}
         done = call("status", "--json", "--state", str(self.state))

@@ -1,4 +1,4 @@
-"""A pipeline to be worked step by step: its clock stands still, its disk may refuse, its broker remembers."""
+"""A pipeline that runs step by step: its clock stands still, its disk may refuse, its broker records."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Rig:
         )
 
     def take(self, *items: PipelineMessage, after_ns: int = 0) -> None:
-        """Let the pipeline work through items, a while later; each beam reads as its last edge says."""
+        """Let the pipeline process items, a while later; each beam reads the level of its last edge."""
         self.now_ns += after_ns
         self.beams.levels |= {item.god: item.dark for item in items if isinstance(item, EdgeSeen)}
         self.pipeline.work(items)

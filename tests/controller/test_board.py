@@ -207,7 +207,7 @@ def context(monotonic_ns: Callable[[], int], new_id: Callable[[], str]) -> Backe
 
 
 class Workbench:
-    """Board, pipeline and ledger, worked by hand: what the board's thread would do is done step by step."""
+    """Board, pipeline and ledger, run by hand: what the board's thread would do is done step by step."""
 
     def __init__(self, folder: Path) -> None:
         self.now_ns = 1000 * SECOND
@@ -238,7 +238,7 @@ class Workbench:
         return cable, Session(Limits(), self.now_ns)
 
     def receive(self, cable: Cable, one: Session, data: bytes) -> None:
-        """Let bytes arrive, be worked through, and be answered."""
+        """Let bytes arrive, be processed, and be answered."""
         for happened in one.take(data, self.now_ns):
             self.board._take(one, happened)
         self.settle()

@@ -1,4 +1,4 @@
-"""What a temple says by itself of its beams: at once where it is new, seldom where only its numbers are."""
+"""When a temple publishes findings: at once if a finding is new, seldom if only its numbers are."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def glitch(rig: Rig) -> None:
     rig.take(after_ns=SECOND)
 
 
-def test_a_temple_that_connects_says_that_its_beams_are_well(rig: Rig) -> None:
+def test_a_temple_that_connects_publishes_that_its_beams_are_well(rig: Rig) -> None:
     (first,) = published(rig)
     assert codes(first) == codes(first, God.HUITZILOPOCHTLI) == []
     assert first.emitters is Emitters.FIXED

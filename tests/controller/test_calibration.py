@@ -1,4 +1,4 @@
-"""Known tokens teach a temple their widths: nothing changes without a yes, and a yes outlives the program."""
+"""Known tokens teach a temple their widths: accepted limits are used, and outlive the program; others are not."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_token_of_the_other_slot_is_scored_meanwhile_and_measures_nothing(rig:
     assert rig.ledger()[0].flags == frozenset()
 
 
-def test_nothing_changes_without_a_yes(rig: Rig, tmp_path: Path) -> None:
+def test_nothing_changes_before_a_proposal_is_accepted(rig: Rig, tmp_path: Path) -> None:
     begin(rig, 1)
     rig.token(width_ms=10)
     assert decide(rig, keep=False)["kept"] is False
@@ -72,7 +72,7 @@ def test_nothing_changes_without_a_yes(rig: Rig, tmp_path: Path) -> None:
     assert "nothing is proposed" in str(decide(rig, keep=True)["error"])
 
 
-def test_a_yes_is_used_at_once_and_after_a_restart(rig: Rig, tmp_path: Path) -> None:
+def test_an_accepted_proposal_is_used_at_once_and_after_a_restart(rig: Rig, tmp_path: Path) -> None:
     begin(rig, 1)
     rig.token(width_ms=10)
     assert decide(rig, keep=True)["kept"] is True
@@ -103,7 +103,7 @@ def test_widths_that_come_close_to_a_limit_are_warned_of(rig: Rig, width: float,
     assert said is None or said in warnings[0]
 
 
-def test_what_the_settings_name_is_not_learned_and_said_to_be_so(tmp_path: Path) -> None:
+def test_limits_that_the_settings_name_are_not_learned_and_reported_as_such(tmp_path: Path) -> None:
     rig = Rig(tmp_path, chosen=frozenset({"counting.band_ms", "temple"}))
     answers = begin(rig, 1)
     rig.token()
@@ -167,7 +167,7 @@ def test_whatever_was_measured_the_limits_count_it(low_ms: float, times: float, 
     "text",
     ["", "[]", '{"v": 2}', '{"v": 1, "learned": {"tlaloc": {"low_ms": 9, "high_ms": 1, "tokens": 1}}}', "\x00"],
 )
-def test_a_file_that_cannot_be_read_is_as_good_as_none_and_said_so(
+def test_an_unreadable_file_is_ignored_and_reported(
     tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / learned_file.FILE_NAME).write_text(text)

@@ -1,4 +1,4 @@
-"""Tokens that are recorded during their quiet: the same tokens, in order, and no word of one that may yet change."""
+"""Tokens that are recorded while they may still change: the same tokens, in order, published only when final."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_what_was_recorded_after_a_draft_is_reported_after_it(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_an_amendment_that_the_disk_refuses_keeps_the_token_untold_until_it_is_made(rig: Rig) -> None:
+def test_a_token_is_not_published_before_its_amendment_is_on_disk(rig: Rig) -> None:
     spell(rig, God.TLALOC, 12)
     rig.disk.trouble = Trouble.LEDGER_FULL
     rig.now_ns += 3 * MS

@@ -1,4 +1,4 @@
-"""A disk that takes nothing when the temple starts: what is on it is delivered, and the status says what is wrong."""
+"""A disk that cannot be written at the start: its tokens are delivered, and the status says what is wrong."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ for number in range(1, 31):
     ledger.record([UnnumberedToken(f"{number:032x}", God.TLALOC, datetime.now(UTC), 12_000_000)])
 """
 HUMBLED = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search,-fowner")
-"""Runs root as a user like any other, to whom permissions apply."""
+"""Runs a command as root without its capabilities, so that permissions apply."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The lamps behind the shrines' doors and the piezo: how they are driven, and that none changes a count."""
+"""The lamps before the shrines' doors and the piezo: how they are driven, and that none changes a count."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Recorder(Lamps):
 
 
 class Stuck(Recorder):
-    """Lamps whose first frame never ends, until somebody lets go."""
+    """Lamps whose first frame does not end until a test releases it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -142,7 +142,7 @@ def test_the_will_of_this_run_that_comes_late_is_answered_once() -> None:
     assert not watch.take(status(MINE, state=State.LOST), 2)
 
 
-def test_the_last_word_of_a_temple_that_is_gone_never_stays_in_place_of_ours() -> None:
+def test_the_last_status_of_a_lost_temple_is_always_replaced() -> None:
     """Whoever comes later would take its source for ours, and believe that nobody counts."""
     watch = NameWatch(MINE)
     watch.take(status(MINE), 0)

@@ -1,4 +1,4 @@
-"""Pairing a temple: what a companion answers becomes settings, and nothing that stands in them gets lost."""
+"""Pairing a temple: a companion's answer becomes settings, and all other settings stay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAIRED = {
 
 @dataclass
 class Answers:
-    """What stands for a companion answers, and what it was asked."""
+    """A fake companion: its answers, and the requests that it received."""
 
     status: int = 200
     body: bytes = json.dumps(PAIRED).encode()
@@ -122,7 +122,7 @@ def test_the_installed_service_s_user_reads_its_settings_and_nobody_else_its_pas
     assert (stat.S_IMODE(settings.st_mode), settings.st_uid, settings.st_gid) == (0o640, 0, user.pw_gid)
 
 
-def test_a_refused_code_changes_nothing_and_is_told_in_the_companion_s_words(tmp_path: Path) -> None:
+def test_a_refused_code_changes_nothing_and_is_reported_in_the_companion_s_words(tmp_path: Path) -> None:
     file = tmp_path / "controller.toml"
     with answering(403, json.dumps({"ok": False, "words": "That code has been \x1b[2Jused."}).encode()) as companion:
         done = call("pair", companion.address, "ABCD-EFGH", "--config", str(file))
@@ -156,7 +156,7 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
         request(address, "ABCD-EFGH")
 
 
-def test_where_no_companion_answers_that_is_said(tmp_path: Path) -> None:
+def test_a_companion_that_does_not_answer_is_reported(tmp_path: Path) -> None:
     with answering() as companion:
         pass
     with pytest.raises(PairingError, match="no companion answers"):

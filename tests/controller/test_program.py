@@ -64,7 +64,7 @@ def test_the_status_says_in_plain_words_how_the_temple_is(temple: Temple) -> Non
     assert "simulator 0.1.0, time stamps: simulated" in words
 
 
-def test_the_door_is_open_to_its_owner_alone_and_answers_junk_with_reasons(temple: Temple) -> None:
+def test_the_socket_is_open_to_its_owner_alone_and_answers_junk_with_reasons(temple: Temple) -> None:
     path = temple.state / "control.sock"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(temple.state.stat().st_mode) == 0o700
@@ -249,7 +249,7 @@ def test_an_export_is_json_lines_or_csv_on_the_terminal_or_in_a_file(tmp_path: P
     assert "cannot be written: No such file or directory" in refused.stderr
 
 
-def test_an_export_whose_reader_leaves_early_ends_without_a_word(tmp_path: Path) -> None:
+def test_an_export_whose_reader_leaves_early_ends_silently(tmp_path: Path) -> None:
     call("drop", "--new", "--count", "2000", "--state", str(tmp_path))
     with subprocess.Popen(
         command("export", "--state", str(tmp_path)),
@@ -286,7 +286,7 @@ def test_there_is_a_status_before_anything_fell_and_no_export(tmp_path: Path) ->
         ([], 2, "required: COMMAND"),
     ],
 )  # fmt: skip
-def test_what_is_asked_wrongly_is_refused_in_one_sentence(
+def test_a_wrong_command_line_is_refused_in_one_sentence(
     tmp_path: Path, words: list[str], code: int, complaint: str
 ) -> None:
     if words and "--state" not in words:
@@ -304,11 +304,11 @@ def test_without_a_raspberry_pi_the_real_beams_are_refused_in_one_sentence(tmp_p
     assert "GPIO header was not found" in done.stderr or "python3-lgpio" in done.stderr
 
 
-def test_no_daemon_is_no_answer(tmp_path: Path) -> None:
+def test_without_a_daemon_there_is_no_answer(tmp_path: Path) -> None:
     assert send_request(tmp_path, {"do": "status"}, 1) is None
 
 
-# -- what the daemon does beside --
+# -- what the daemon does besides --
 
 
 def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def send(window: SendWindow, now_ns: int) -> list[tuple[int, bool]]:
     ),
 )
 def test_every_token_arrives_in_order_whatever_is_lost_between(before: int, story: list[str | int]) -> None:
-    """A line that loses, cuts and delays; at its end a good line: the companion has everything, once, in order."""
+    """A line that loses, cuts and delays, and finally works: the companion has everything, once, in order."""
     window = SendWindow(0, before)
     window.connected()
     now, last = 0, before

@@ -24,17 +24,17 @@ from tests.crash.platter import Platter
 from tests.crash.recording import Event, Recording, Said, recorded
 
 SYNCED_AT_ONCE = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)
-"""Where syncs cost nothing: what they promise is drawn from the recording, never from this machine's own disk."""
+"""In memory, where syncs cost nothing: their effect is computed from the recording, not by this machine's disk."""
 
 A_MOMENT = 4
 """Images of one moment."""
 
 
 class Promise(Protocol):
-    """What a program has said up to some moment."""
+    """What a program has acknowledged up to some moment."""
 
     def hear(self, said: Said) -> None:
-        """Take what was said."""
+        """Process an acknowledgement."""
 
 
 _P = TypeVar("_P", bound=Promise)
@@ -42,7 +42,7 @@ _P = TypeVar("_P", bound=Promise)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a number of power cuts."""
+    """The result of a number of power cuts."""
 
     name: str
     images: int

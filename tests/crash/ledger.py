@@ -1,4 +1,4 @@
-"""The controller's ledger before a power cut and after it: what it said, and what it then must hold."""
+"""The controller's ledger before a power cut and after it: what it acknowledged, and what it then must hold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AFTER = UnnumberedToken("f" * 32, God.TLALOC, NOON, 1)
 
 @dataclass(slots=True)
 class Promise:
-    """What the ledger has said up to some moment."""
+    """What the ledger has acknowledged up to some moment."""
 
     source: str | None = None
     tokens: list[Token] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Promise:
     """The source that is about to begin."""
 
     def hear(self, said: Said) -> None:
-        """Take what was said."""
+        """Process an acknowledgement."""
         name, value = said.fact  # type: ignore[misc]
         setattr(self, name, value)
         if name == "tokens":

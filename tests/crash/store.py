@@ -32,7 +32,7 @@ RESTART_AT = 20
 
 @dataclass(slots=True)
 class Promise:
-    """What the companion has said up to some moment."""
+    """What the companion has acknowledged up to some moment."""
 
     table: str = ""
     acknowledged: int = 0
@@ -42,7 +42,7 @@ class Promise:
     """Tokens of phones that were given a chair."""
 
     def hear(self, said: Said) -> None:
-        """Take what was said."""
+        """Process an acknowledgement."""
         name, value = said.fact  # type: ignore[misc]
         setattr(self, name, value)
 

@@ -29,7 +29,7 @@ def test_the_store_loses_nothing_that_it_acknowledged_and_is_never_corrupt(
 
 
 @pytest.mark.parametrize("synchronous", ["NORMAL", "OFF"])
-def test_the_images_are_cruel_enough_to_show_a_ledger_that_does_not_sync_each_commit(synchronous: str) -> None:
+def test_the_images_expose_a_ledger_that_does_not_sync_each_commit(synchronous: str) -> None:
     def careless(opened: Ledger) -> None:
         opened._connection.execute(f"PRAGMA synchronous = {synchronous}")
 

@@ -1,4 +1,4 @@
-"""The files in docs/examples/club agree with the programs: settings, metrics, addresses, and those that read them."""
+"""The files in docs/examples/club agree with the programs in settings, metrics and addresses."""
 
 from __future__ import annotations
 

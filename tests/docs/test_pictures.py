@@ -1,4 +1,4 @@
-"""The pictures of README and docs: each is shown with words for those who do not see it, and the first one moves."""
+"""The pictures of README and docs: each has an alternative text, and the first one moves."""
 
 from __future__ import annotations
 

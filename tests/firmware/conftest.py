@@ -14,7 +14,7 @@ FOLDERS = [str(ROOT / "firmware" / "micropython"), str(ROOT / "firmware" / "test
 
 @pytest.fixture(autouse=True)
 def pico_modules() -> Iterator[None]:
-    """Put the board's folders on the path, and take away afterwards what was imported from them."""
+    """Put the board's folders on the path, and afterwards remove the modules that were imported from them."""
     sys.path[:0] = FOLDERS
     before = dict(sys.modules)
     yield

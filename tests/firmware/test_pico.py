@@ -54,7 +54,7 @@ def since_1970(at: datetime) -> int:
 
 
 @pytest.mark.parametrize(("leaf", "vector"), vectors("ack", "good") + vectors("command", "good"))
-def test_what_the_companion_says_well_is_read(leaf: str, vector: dict[str, Any]) -> None:
+def test_valid_messages_of_the_companion_are_read(leaf: str, vector: dict[str, Any]) -> None:
     read = module("wire").read(leaf, payload(vector))
     message = contract.decode(leaf, payload(vector))
     if isinstance(message, contract.Ack):
@@ -118,7 +118,7 @@ def test_what_a_pico_says_of_itself_is_what_the_contract_expects() -> None:
     assert reply == contract.Reply("d" * 32, True, {"from": 1, "widths_ms": [12.345]})
 
 
-def test_what_is_wrong_is_written_byte_for_byte_as_the_controller_writes_it() -> None:
+def test_findings_are_written_byte_for_byte_as_the_controller_writes_them() -> None:
     wire, calibration, slots = module("wire"), module("calibration"), module("slots")
     found = [
         [("hop", (("glitches", 4), ("tokens", 6), ("widest_ms", wire.Ms(2_500)))), ("unproved", ())],

@@ -52,7 +52,7 @@ class Sitting:
         return token
 
     def give(self, god: str, n: int) -> Sitting:
-        """Tap any number of tokens for the tribe on turn."""
+        """Tap tokens for the tribe on turn, any number of them."""
         while n > 0:
             self.do("sacrifice", god, min(n, 13))
             n -= 13

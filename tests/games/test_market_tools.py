@@ -29,7 +29,7 @@ def made(name: str, *moves: tuple[Arg, ...]) -> Any:
 
 
 def seen(name: str, *moves: tuple[Arg, ...]) -> Any:
-    """Return what the keeper sees after some moves."""
+    """Return what the tool's user sees after some moves."""
     return TOOLS[name].view(made(name, *moves), USER)
 
 

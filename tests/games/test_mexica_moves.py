@@ -283,7 +283,7 @@ def test_the_suggested_tribe_comes_first_among_those_who_may_claim() -> None:
     assert [choice.facts["seat"] for choice in claims] == ["west", "east", "north", "south"]
 
 
-def test_what_a_slip_would_hurt_asks_for_a_second_tap() -> None:
+def test_a_costly_choice_asks_for_a_second_tap() -> None:
     sitting = Sitting(apocalypse_tokens=14).give(WAR_GOD, 7).give(RAIN_GOD, 7)
     sitting.falls(WAR_GOD, "jam")
     confirmed = {choice.key for choice in GAME.choices(sitting.state, "east") if choice.confirm}

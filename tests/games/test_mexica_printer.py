@@ -81,14 +81,16 @@ def test_the_board_joins_to_400_mm_from_a4_and_to_sixteen_inches_from_letter() -
     assert html.count("h203.2M") == html.count('v203.2"') == 4
 
 
-def test_the_board_shows_where_the_printed_temple_stands_and_its_hole_is_its_lake_s() -> None:
+def test_the_board_shows_where_the_printed_temple_stands_and_the_hole_that_its_lake_fits() -> None:
     temple = Temple()
     foot, base = board()["footprint"], temple.tiers[0]
-    assert foot["hole"] == temple.shore + 0.5
+    assert foot["hole"] == pytest.approx(temple.board.inner, abs=0.05)
+    assert temple.spigot < foot["hole"] < temple.shore
     assert (foot["half"], foot["front"], foot["back"]) == (base.half, base.front, -base.back)
     assert (foot["stairs"], foot["foot"]) == (temple.stair_half, temple.stair_foot)
     for paper, scale in ((A4, 200 / 494), (LETTER, 203.2 / 494)):
         html = PRESS.html(next(PRESS.sheets(["mexica/board"])), Printing(paper))
+        assert "193 mm" in html
         radii = {float(radius) for radius in re.findall(r' r="([\d.]+)" fill="none"', html)}
         assert any(abs(radius * scale - foot["hole"]) < 0.01 for radius in radii)
 

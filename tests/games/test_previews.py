@@ -14,7 +14,7 @@ from companion.games.mexica.rules.calendar import place_of
 from companion.games.mexica.rules.cards.deck import ids
 from companion.games.mexica.rules.cards.effects import Standing
 from companion.games.mexica.rules.state import State
-from companion.web.rendering.previews import preview_words
+from companion.web.rendering.previews import preview_text
 from companion.web.rendering.texts import LANGUAGES
 from tests.cases import every_case
 from tests.games.full_sitting import DECK, quiet
@@ -69,7 +69,7 @@ def test_the_ways_of_a_preview_are_all_there_are_and_can_be_said(here: Combinati
         shown = game.preview(state, seat, move)
         assert sum(way.share for way in shown.ways) == (1 if shown.ways else 0)
         for language in LANGUAGES:
-            words = preview_words(LIBRARY.words(language, game.name), shown)
+            words = preview_text(LIBRARY.words(language, game.name), shown)
             assert bool(words) == bool(shown.certain or shown.ways)
 
 
@@ -103,7 +103,7 @@ def test_a_move_that_the_rules_refuse_has_no_preview() -> None:
 
 
 def words(game: str, preview: Any) -> str:
-    return preview_words(LIBRARY.words("en", game), preview)
+    return preview_text(LIBRARY.words("en", game), preview)
 
 
 def test_a_sacrifice_that_brings_the_apocalypse_says_so_and_asks_twice() -> None:

@@ -1,4 +1,4 @@
-"""The registry: game folders are found wherever they lie, and a bad one is named with what is wrong about it."""
+"""The registry: game folders are found wherever they are, and a bad one is named with its fault."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_an_aid_keeps_the_laws_of_a_game(tool: Game[Any]) -> None:
 
 @each_tool
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_whatever_an_aid_offers_has_words(tool: Game[Any], language: str) -> None:
+def test_everything_that_an_aid_offers_has_a_text(tool: Game[Any], language: str) -> None:
     words, random = LIBRARY.words(language, tool.name), Random(tool.name)
     assert words("name") != LIBRARY.words(language, "siege")("name")
     for step in playout(tool, tool.setup({}, ("table",)), random, longest=80):

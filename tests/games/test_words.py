@@ -16,7 +16,7 @@ everywhere = every_case("here", COMBINATIONS)
 
 
 @everywhere
-def test_whatever_a_game_says_can_be_said_in_every_language(here: Combination) -> None:
+def test_every_line_that_a_game_reports_has_a_text_in_every_language(here: Combination) -> None:
     said = dict(_said(here))
     assert len(said) > 3
     for language in LANGUAGES:

@@ -1,7 +1,7 @@
 """A virtual machine with Debian's kernel and the kernel's GPIO simulator, in QEMU without KVM.
 
 No Debian kernel ships `gpio-sim`: it is built from Debian's own source, 5 seconds, and kept in `build/kernel`. Any
-machine will do; the figures are of an emulator, not of a Raspberry Pi. Nothing is installed.
+machine can run it; the figures are an emulator's, not a Raspberry Pi's. Nothing is installed.
 """
 
 from __future__ import annotations

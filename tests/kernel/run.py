@@ -84,8 +84,8 @@ def tokens(disk: Path, fall: int, starved: int, seed: int) -> list[str]:
     whole: dict[str, Found] = {}
     for number in range(parts):
         sizes = [each // parts + (number < each % parts) for each in (fall, starved)]
-        begins = seed + number * len(temple.BACKENDS) * 2
-        key = f"{disk.stem} steady tokens {sizes[0]} starved {sizes[1]} seed {begins}"
+        begins = seed + number * len(temple.BACKENDS) * 3
+        key = f"{disk.stem} steady tokens {sizes[0]} starved, behind {sizes[1]} seed {begins}"
         for name, found in once(key, partial(temple.counted, disk, *sizes, begins)).items():
             whole.setdefault(name, Found()).add(found)
             show(f"{name}, part {number + 1} of {parts}", found)

@@ -101,9 +101,10 @@ def made(disk: Path) -> Iterator[Temple]:
 
 def counted(disk: Path, tokens: int, starved: int, seed: int) -> dict[str, Found]:
     """Let tokens with bounces fall through each backend, and some on a starved machine; returns what each found."""
-    return _fallen(
-        disk, dict.fromkeys(BACKENDS, tokens) | {f"{backend}-starved": starved for backend in BACKENDS}, seed
-    )
+    runs = dict.fromkeys(BACKENDS, tokens)
+    for how in ("starved", "behind"):
+        runs |= {f"{backend}-{how}": starved for backend in BACKENDS}
+    return _fallen(disk, runs, seed)
 
 
 def late(disk: Path, tokens: int, seed: int) -> dict[str, Found]:
@@ -119,7 +120,8 @@ def _fallen(disk: Path, runs: dict[str, int], seed: int) -> dict[str, Found]:
     with made(disk) as temple:
         for number, (name, each) in enumerate(runs.items()):
             # While nobody reads, the kernel keeps 16 events of a line for lgpio, too few for tokens that bounce.
-            temple.plan(name, -(-each // len(LINES)), seed + number, bounces=0 if "starved" in name else 3)
+            bounces = 0 if name.endswith(("starved", "behind")) else 3
+            temple.plan(name, -(-each // len(LINES)), seed + number, bounces=bounces)
         if machine.run(temple.command("tokens", *runs, steady=True)):
             raise fresh.FreshError(f"the guest's program failed while tokens fell, with the seed {seed}")
         found = {name: judged(name, temple.out) for name in runs}

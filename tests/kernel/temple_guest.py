@@ -92,7 +92,7 @@ class Listener:
 
 
 def until(what: str, true: Callable[[], object]) -> float:
-    """Wait until something is so; returns the seconds it took."""
+    """Wait until a condition holds; returns the seconds it took."""
     begun = time.monotonic()
     while not true():
         if time.monotonic() - begun > PATIENCE_S:
@@ -201,42 +201,58 @@ def read_ahead() -> None:
 
 
 def tokens(*names: str) -> None:
-    """Let a plan fall through each backend; a name is `BACKEND`, `BACKEND-starved` or `BACKEND-late`."""
+    """Let a plan fall through each backend; a name is `BACKEND`, `BACKEND-starved`, `-behind` or `-late`."""
     read_ahead()
     broker()
     listener = Listener()
     for name in names:
         backend, _, how = name.partition("-")
-        with counting(backend, listener):
+        with counting(backend, listener) as process:
+            if how == "behind":
+                favoured(process)
             with hogs(HOGS[how]) if how else nullcontext():
                 played(name)
             settled(listener)
         keep(name, listener)
 
 
-HOGS = {
-    "starved": (
-        "import os, random, sys, time\n"
-        "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))\n"
-        "random.seed(1)\n"
-        "while True:\n"
-        "    time.sleep(random.uniform(0.05, 0.8))\n"
-        "    until = time.monotonic() + random.uniform(0.05, 0.7)\n"
-        "    while time.monotonic() < until: pass\n"
-    ),
-    "late": (
-        "import os, random, sys, time\n"
-        "random.seed(2)\n"
-        "while True:\n"
-        "    time.sleep(random.uniform(0.1, 2.0))\n"
-        "    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(random.choice([10, 30])))\n"
-        "    held = random.uniform(1, 4) if random.random() < 0.2 else random.uniform(0.01, 0.5)\n"
-        "    until = time.monotonic() + held\n"
-        "    while time.monotonic() < until: pass\n"
-    ),
-}
-"""What takes the processor again and again: for up to 0.7 s, from everything but the oracle; or for up to 4 s, each
-second time from the oracle as well, as on a machine that stands still."""
+STARVED = (
+    "import os, random, sys, time\n"
+    "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))\n"
+    "random.seed(1)\n"
+    "while True:\n"
+    "    time.sleep(random.uniform(0.05, 0.8))\n"
+    "    until = time.monotonic() + random.uniform(0.05, 0.7)\n"
+    "    while time.monotonic() < until: pass\n"
+)
+LATE = (
+    "import os, random, sys, time\n"
+    "random.seed(2)\n"
+    "while True:\n"
+    "    time.sleep(random.uniform(0.1, 2.0))\n"
+    "    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(random.choice([10, 30])))\n"
+    "    held = random.uniform(1, 4) if random.random() < 0.2 else random.uniform(0.01, 0.5)\n"
+    "    until = time.monotonic() + held\n"
+    "    while time.monotonic() < until: pass\n"
+)
+HOGS = {"starved": STARVED, "behind": STARVED, "late": LATE}
+"""What takes the processor again and again: for up to 0.7 s, from everything but the oracle, and in `behind` but the
+oracle and the pipeline; or for up to 4 s, each second time from the oracle as well, as on a machine that stands
+still."""
+
+
+def favoured(process: subprocess.Popen[bytes]) -> None:
+    """Let the pipeline have the processor while the threads that bring its edges wait for it.
+
+    The pipeline waits at a futex, as Python's queues do; who reads a line or the network waits at a file.
+    """
+    found = 0
+    for task in Path(f"/proc/{process.pid}/task").iterdir():
+        if "futex" in (task / "wchan").read_text():
+            os.sched_setscheduler(int(task.name), os.SCHED_FIFO, os.sched_param(15))
+            found += 1
+    if not found:
+        raise LookupError("no thread of the controller waits at a futex: the pipeline cannot be favoured")
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def main() -> int:
 
 
 def report(what: str, begun: float | None = None) -> None:
-    """Print one thing that was so, and how long it took since `begun`."""
+    """Print one result, and how long it took since `begun`."""
     print(f"  {what}" + (f": {time.monotonic() - begun:.0f} s" if begun is not None else ""), flush=True)
 
 
@@ -122,7 +122,7 @@ def run(*command: str, check: bool = True) -> str:
 
 
 def until(what: str, true: Callable[[], object], pause_s: float = 0.5) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     begun = time.monotonic()
     while not true():
         if time.monotonic() - begun > PATIENCE_S:

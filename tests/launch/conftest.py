@@ -46,7 +46,7 @@ def family(pid: int) -> set[int]:
 
 
 def alive(pids: set[int]) -> set[int]:
-    """Those that still run: a zombie that nobody has buried yet does not."""
+    """Those that still run; a zombie that waits to be reaped does not."""
     running = set()
     for pid in pids:
         try:
@@ -96,7 +96,7 @@ class Launched:
         assert until(lambda: len(family(self.process.pid)) == 3)
 
     def output(self) -> list[str]:
-        """Every line that it has said so far."""
+        """Every line of its output so far."""
         while not self._queue.empty():
             if (line := self._queue.get()) is not None:
                 self.lines.append(line)

@@ -63,7 +63,7 @@ def plan(folder: Path, *programs: tuple[str, tuple[str, ...]]) -> Plan:
     stages = []
     for name, command in programs:
         program = Program(name, command, dict(os.environ), folder)
-        stages.append((Part(program, "nowhere", lambda child: "up" in child.program.said.read_text()),))
+        stages.append((Part(program, "nowhere", lambda child: "up" in child.program.output.read_text()),))
     return Plan(tuple(stages), (), "", "", "", ())
 
 
@@ -146,7 +146,7 @@ def test_a_command_that_cannot_be_carried_out_says_why(
         club[0].obey(words)
 
 
-def test_what_is_no_command_is_answered_with_those_that_there_are(club: tuple[Club, list[str]]) -> None:
+def test_an_unknown_command_is_answered_with_the_known_ones(club: tuple[Club, list[str]]) -> None:
     first, *others = club[0].obey(["explode"])
     assert first == "'explode' is no command. These are:"
     assert others == club[0].obey(["help"])
@@ -177,13 +177,13 @@ def test_a_part_that_does_not_start_again_is_named_with_its_log_and_the_rest_goe
         running.end()
 
 
-def test_a_program_that_is_gone_is_said(signals: Signals, tmp_path: Path) -> None:
+def test_a_program_that_is_gone_is_reported(signals: Signals, tmp_path: Path) -> None:
     running = Club(plan(tmp_path, ("proxy", (str(tmp_path / "haproxy"),))), signals, lambda _: None)
     with pytest.raises(LaunchError, match=r"The proxy cannot be started: .*No such file"):
         running.start()
 
 
-def test_a_missing_program_is_said_with_the_package_that_has_it(
+def test_a_missing_program_is_reported_with_its_package(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(proxy, "_SBIN", str(tmp_path))
@@ -195,7 +195,7 @@ def test_a_missing_program_is_said_with_the_package_that_has_it(
     assert not list((tmp_path / "club").iterdir())
 
 
-def test_a_port_that_root_alone_may_use_is_said(
+def test_a_port_that_only_root_may_use_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def free(port: int) -> bool:
@@ -206,7 +206,7 @@ def test_a_port_that_root_alone_may_use_is_said(
     assert capsys.readouterr().err.startswith("Port 443, for the pages, may be used by root alone: choose another")
 
 
-def test_a_database_that_is_not_made_in_time_and_files_that_cannot_be_made_are_said(
+def test_a_database_that_is_not_made_in_time_and_files_that_cannot_be_made_are_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def run(*_: object, **__: object) -> None:

@@ -44,7 +44,7 @@ def says(finished: subprocess.CompletedProcess[str]) -> str:
 
 
 def system_packages(bare: Path) -> subprocess.CompletedProcess[str]:
-    """Look for what the tests need where nothing is."""
+    """Check for the tests' packages where nothing is installed."""
     nowhere = {"SBIN": "", "POSTGRESQL": str(bare), "FONTS": str(bare)}
     return run(ROOT / "tests/system-packages", PATH=str(bare), HOME=str(bare), **nowhere)
 
@@ -102,7 +102,7 @@ def test_a_newer_python_of_another_name_is_taken_instead_of_an_old_one(bare: Pat
     assert "python3.12-venv" in environment(bare)
 
 
-def test_no_python_at_all_is_said(bare: Path) -> None:
+def test_a_missing_python_is_reported(bare: Path) -> None:
     assert "python3 is not there" in environment(bare)
 
 

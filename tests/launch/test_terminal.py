@@ -1,4 +1,4 @@
-"""What a person sees: a code that a camera reads, and a screen that is never in the way."""
+"""What a person sees: a code that a camera reads, and a terminal that may close at any time."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def test_a_reader_that_has_gone_does_not_end_the_evening() -> None:
     os.close(reading)
     with os.fdopen(writing, "w") as gone:
         terminal = Terminal(gone, keys=False, pictures=False)
-        terminal.say("nobody hears this")
-        terminal.say("nor this")
+        terminal.write("nobody hears this")
+        terminal.write("nor this")

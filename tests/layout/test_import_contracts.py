@@ -16,7 +16,7 @@ PACKAGES = ("templo", "controller", "companion", "hardware", "lab")
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy what the contracts are about."""
+    """Copy the packages that the contracts cover."""
     folder = tmp_path_factory.mktemp("copy")
     for package in PACKAGES:
         shutil.copytree(

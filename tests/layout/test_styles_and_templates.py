@@ -10,10 +10,15 @@ import pytest
 
 from companion.web.rendering import styles
 
-COMPANION = Path(__file__).parents[2] / "companion"
+ROOT = Path(__file__).parents[2]
+COMPANION = ROOT / "companion"
 STATIC = COMPANION / "web" / "static"
 GAMES = sorted(COMPANION.glob("games/*/static"))
-TEMPLATES = sorted([*COMPANION.glob("web/templates/**/*.html"), *COMPANION.glob("games/*/templates/**/*.html")])
+TEMPLATES = sorted(
+    path
+    for pattern in ("companion/**/templates/**/*.*", "lab/*.html", "docs/examples/**/*.html", "tests/**/*.html")
+    for path in ROOT.glob(pattern)
+)
 LONGEST = 120
 
 
@@ -29,7 +34,7 @@ def for_printer() -> list[Path]:
 
 def test_no_line_of_a_template_is_longer_than_120_characters() -> None:
     long = [
-        f"{path.relative_to(COMPANION)}:{n}: {len(line)}"
+        f"{path.relative_to(ROOT)}:{n}: {len(line)}"
         for path in TEMPLATES
         for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if len(line) > LONGEST

@@ -1,6 +1,6 @@
-"""Runs one of our programs, and on SIGUSR1 lets one of its stages freeze, fail, or end without a word.
+"""Runs one of our programs, and on SIGUSR1 lets one of its stages freeze, fail, or end silently.
 
-The stage is struck where its own thread says that it made progress, so nothing in the programs knows of it.
+The fault happens where the stage's thread reports progress, so the programs need not know of it.
 """
 
 from __future__ import annotations

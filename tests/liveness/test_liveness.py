@@ -1,4 +1,4 @@
-"""The pulse, the supervisor and the feeder, one by one; and that both programs have the same."""
+"""The pulse, the supervisor and the feeder, one by one; both programs use the same."""
 
 from __future__ import annotations
 

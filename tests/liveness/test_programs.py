@@ -1,4 +1,4 @@
-"""Ready is said only when it is so, and no stage of either program can die or freeze without being found."""
+"""Readiness is reported only when it is true, and no stage of either program dies or freezes unnoticed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STAGES = {
     "companion": ("intake", "network", "server", "pages"),
 }
 LONGEST_S = 14.0
-"""From a freeze until the watchdog has gone hungry: systemd needs a moment more to restart the program."""
+"""Seconds from a freeze until the watchdog expires; systemd needs a moment more to restart the program."""
 
 
 def test_no_busy_stage_promises_its_next_heartbeat_too_late_for_a_restart_within_15_s() -> None:
@@ -122,7 +122,7 @@ def test_a_stage_that_fails_ends_the_program_for_its_supervisor_to_start_anew(
 @pytest.mark.parametrize(
     ("program", "stage"), [("controller", "link"), ("controller", "network"), ("companion", "intake")]
 )
-def test_a_stage_that_ends_without_a_word_is_found(bench: Bench, program: str, stage: str) -> None:
+def test_a_stage_that_ends_silently_is_found(bench: Bench, program: str, stage: str) -> None:
     watched = bench.strike_later(program, stage, "vanish")
     watched.ready()
     time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""A daemon whose beams cannot be watched says why at the broker, and tries again at a decent pace."""
+"""A daemon whose beams cannot be watched says why at the broker, and tries again at a bounded pace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole path as programs of their own: a broker, the companion, a simulated temple, and what each kept."""
+"""The whole path as programs: a broker, the companion and a simulated temple, and what each stored."""
 
 from __future__ import annotations
 

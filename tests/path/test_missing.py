@@ -80,7 +80,7 @@ def test_what_a_restored_store_lacks_comes_though_no_token_falls(tmp_path: Path)
         assert Counter(way.scored()) == Counter(way.ledger())
 
 
-def test_tokens_that_a_stranger_acknowledged_are_asked_for(tmp_path: Path) -> None:
+def test_tokens_that_a_stranger_acknowledged_are_requested(tmp_path: Path) -> None:
     with running(tmp_path) as way:
         way.companion.kill()
         way.drop("tlaloc", 10)

@@ -1,4 +1,4 @@
-"""The whole way to the eye: what falls through a beam stands on a phone's page, by itself."""
+"""The whole way to the screen: a token that falls through a beam appears on a phone's page by itself."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What both programs share, each piece by itself."""
+"""Tests of the code that both programs share, each module by itself."""

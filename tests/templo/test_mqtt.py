@@ -255,7 +255,7 @@ def test_a_topic_that_is_not_utf_8_ends_nothing(
 def test_a_broker_that_acknowledges_nothing_is_left_after_a_keepalive(
     client: Callable[..., Client], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It may answer every ping, and yet a packet or its answer is gone."""
+    """It may answer every ping although a packet or its answer was lost."""
     server = socket.create_server((HOST, 0))
     visits: list[socket.socket] = []
 

@@ -1,4 +1,4 @@
-"""What the tests of the pages share: the real web face over the real services, and browsers that can only ask."""
+"""What the tests of the pages share: the real web application over the real services, and simple browsers."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class WebHome(Home):
             self.playtests.close()
         self.store = SqlStore(self.url)
         self.services = Services.over(Workspace(self.store, self.games, self.clock, self.entropy, self.hub.publish))
-        # The lab plays nothing here: what stands for it ends at once.
+        # The lab plays nothing here: its stand-in ends at once.
         self.playtests = Playtests(Path(self.url.removeprefix("sqlite:///")).with_name("playtests"), python=("true",))
         config = WebConfig(
             ("localhost", "templo.local"),

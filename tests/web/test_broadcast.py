@@ -1,4 +1,4 @@
-"""When streams are looked after: at once for news, at a pace in a burst, and each table without the others."""
+"""When streams are served: at once for news, at a pace in a burst, and each table independently of the others."""
 
 from __future__ import annotations
 

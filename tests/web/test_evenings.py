@@ -13,7 +13,7 @@ from tests.web.conftest import WebHome
 LONG = "Nezahualcoyotl Texcoco X"
 
 
-def test_a_house_that_has_played_nothing_is_led_to_a_table(home: WebHome) -> None:
+def test_a_companion_without_a_past_game_leads_to_a_new_table(home: WebHome) -> None:
     page = home.browser().get("/evenings").get_data(as_text=True)
     assert "No game has been played to its end here yet" in page
     assert 'href="/tables/new"' in page
@@ -66,7 +66,7 @@ def test_a_phone_remembers_the_name_that_somebody_sat_under_and_marks_it_among_t
     phone.sit(home.lobby(), "east", " ana  maría")
     offered = phone.get(f"/j/{home.lobby().code}").get_data(as_text=True)
     assert re.search(r'autocomplete="nickname"\s+value=" ana  maría"', offered)
-    you = re.findall(r"<bdi>([^<]*)</bdi>\s*<small>\(you\)", phone.get("/evenings").get_data(as_text=True))
+    you = re.findall(r'title="([^"]*)">[^/]*</span></span></bdi>\s*<small>\(you\)', phone.get("/evenings").text)
     assert you == ["Ana María"]
     assert "(you)" not in other.get("/evenings").get_data(as_text=True)
 

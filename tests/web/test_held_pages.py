@@ -283,7 +283,7 @@ def test_only_who_may_ask_the_temple_dismisses_its_notices(home: WebHome, phone:
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_a_taken_name_is_said_in_words(home: WebHome, language: str) -> None:
+def test_a_taken_name_is_explained(home: WebHome, language: str) -> None:
     at_work(home, trouble=contract.Trouble.NAME_TAKEN)
     said = text_of(home.browser(language=language).get("/temples"))
     assert {"en": "Another temple uses this name", "es": "Otro templo usa este nombre"}[language] in said

@@ -1,4 +1,4 @@
-"""A seated phone closes, renames and puts away its table; every game's pages stand afterwards."""
+"""A seated phone closes, renames and archives its table; every game's pages still work afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hub and the pictures: everything is painted once, only what changed is sent, and nobody waits in vain."""
+"""The hub and the page cache: each page is rendered once, only changes are sent, and no stream misses one."""
 
 from __future__ import annotations
 

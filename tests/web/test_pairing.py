@@ -51,7 +51,7 @@ def test_a_temple_is_given_its_user_and_its_table_for_a_code(home: WebHome, orga
     assert home.services.tables.get(table.id).temple == "attic"
 
 
-def test_wrong_used_and_expired_codes_are_told_in_words(home: WebHome, organiser: Browser) -> None:
+def test_wrong_used_and_expired_codes_are_explained(home: WebHome, organiser: Browser) -> None:
     code, late = code_for(organiser, "attic"), code_for(organiser, "cellar")
     temple = home.browser("192.168.1.30")
     assert temple.post("/pair", {"code": code}, **JSON).status_code == 200
@@ -121,6 +121,6 @@ def test_a_code_whose_password_is_gone_is_not_used_up(home: WebHome, organiser: 
     assert home.browser().post("/pair", {"code": code}, **JSON).status_code == 200
 
 
-def test_codes_are_told_in_the_language_of_who_asks(home: WebHome, organiser: Browser) -> None:
+def test_refused_codes_are_explained_in_the_language_of_the_request(home: WebHome, organiser: Browser) -> None:
     spanish = home.browser(language="es").post("/pair", {"code": "X"}, **JSON)
     assert "Ese no es el código de un templo" in spanish.get_json()["words"]

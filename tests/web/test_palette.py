@@ -70,7 +70,16 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
     companion = STATIC.parents[1]
     files = [*companion.glob("art/*.svg"), *STATIC.rglob("*.css"), *companion.glob("games/*/static/*.css")]
     used = {name for file in files for name in re.findall(r"var\(--([a-z0-9-]+)", file.read_text(encoding="utf-8"))}
-    measures = {"corner", "covered", "guide-height", "guide-width", "second-column"}
+    measures = {
+        "beside-name",
+        "corner",
+        "covered",
+        "ems",
+        "guide-height",
+        "guide-width",
+        "name-least",
+        "second-column",
+    }
     assert used <= known | measures
 
 

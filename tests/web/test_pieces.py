@@ -430,7 +430,7 @@ def test_objects_name_the_folder_in_which_a_player_keeps_the_images(tmp_path: Pa
         (["--export", "tabletop-simulator", "--images", r"\\server\images"], "expected a whole path"),
     ],
 )
-def test_what_cannot_be_exported_is_said(
+def test_a_set_that_cannot_be_exported_is_reported(
     words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sheets", "--out", str(tmp_path / "out"), *words]) == 2

@@ -1,4 +1,4 @@
-"""The page of a game's rules: prose, the rulings beside it, their options, and what a table plays by."""
+"""The page of a game's rules: prose, the rulings beside it, their options, and the ones of a table."""
 
 from __future__ import annotations
 

@@ -94,6 +94,27 @@ def test_a_hundred_millimetres_are_a_hundred_millimetres_in_a_pdf() -> None:
     assert 100.0 in reading.lengths(first)
 
 
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+@pytest.mark.parametrize(
+    "name", ["market/tiles", "market/tokens", "market/coins", "market/buyers", "moctezuma/chits"]
+)
+def test_no_cut_mark_crosses_the_ruler(name: str, paper: Paper) -> None:
+    first = reading.pages(PRESS.pdf(next(PRESS.sheets([name])), Printing(paper)))[0]
+    strokes = reading.strokes(first)
+    ruler = next(each for each in strokes if abs(abs(each[0][0] - each[1][0]) - 100) < 0.01)
+    (left, level), (right, _) = sorted(ruler)
+    near = {x for (x, a), (_, b) in strokes if left <= x <= right and min(a, b) < level + 3 and max(a, b) > level - 5}
+    assert [x for x in near if abs((x - left + 5) % 10 - 5) > 0.1] == [], "nothing but its own ticks"
+
+
+@every_case("paper", PAPERS.values(), ids=lambda paper: paper.name)
+@every_case("name", ["siege/forces", "siege/odds", "market/turn_card"])
+def test_a_page_of_text_fits_on_its_leaf_in_every_language(name: str, paper: Paper) -> None:
+    for sheet in PRESS.sheets([name]):
+        leaves = PRESS.html(sheet, Printing(paper)).count('<section class="leaf')
+        assert len(reading.pages(PRESS.pdf(sheet, Printing(paper)))) == leaves, sheet.language
+
+
 def test_cut_marks_lie_where_the_pieces_end() -> None:
     grid = A4.grid(63, 88)
     assert (grid.columns, grid.rows, grid.room) == (3, 3, 9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 
 import pytest
 
@@ -69,7 +70,25 @@ def test_every_page_names_what_a_browser_installs_it_by(phone: Browser) -> None:
     manifest = answer.get_json(force=True)
     assert (manifest["display"], manifest["start_url"]) == ("standalone", "/")
     for icon in manifest["icons"]:
-        assert phone.get(icon["src"]).status_code == 200
+        picture = phone.get(icon["src"])
+        assert (picture.status_code, picture.mimetype) == (200, icon["type"])
+        assert icon["sizes"] == ("any" if icon["type"] == "image/svg+xml" else _size(picture.data))
+    of_png = {(icon["sizes"], icon["purpose"]) for icon in manifest["icons"] if icon["type"] == "image/png"}
+    assert of_png == {("192x192", "any"), ("512x512", "any"), ("512x512", "maskable")}
+
+
+def test_every_page_names_the_icon_of_a_phone_s_home_screen(phone: Browser) -> None:
+    found = re.search(r'rel="apple-touch-icon" href="([^"]+)"', phone.get("/").get_data(as_text=True))
+    assert found
+    picture = phone.get(found[1])
+    assert (picture.mimetype, _size(picture.data)) == ("image/png", "180x180")
+
+
+def _size(png: bytes) -> str:
+    """Return the width and height that a PNG's first chunk states."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", png[16:24])
+    return f"{width}x{height}"
 
 
 def test_a_new_table_starts_from_the_last_one_of_its_game(home: WebHome, phone: Browser) -> None:

@@ -14,7 +14,7 @@ from tests.web.conftest import Browser, WebHome, text_of
 
 @pytest.fixture
 def played(home: WebHome) -> str:
-    """A table of four at which something happened, each in its turn; returns its id."""
+    """Play a table of four in which every seat does something; returns its id."""
     table = home.table(temple="table", apocalypse_tokens=13)
     east, north = home.seated(table), home.seated(table, "north", "=Beto")
     home.services.temples.intake.receive([("table", home.token(1, "tlaloc")), ("table", home.token(2, "tlaloc"))])

@@ -338,7 +338,7 @@ def test_junk_on_the_socket_disturbs_nobody(served: Served, junk: bytes) -> None
     assert served.get("/healthz").status == 200
 
 
-def test_a_port_in_use_is_said_with_its_number(served: Served) -> None:
+def test_a_port_in_use_is_reported_with_its_number(served: Served) -> None:
     with pytest.raises(ServeError, match=str(served.port)):
         Server(served.home.app, "127.0.0.1", served.port)
 

@@ -1,4 +1,4 @@
-"""A temple's page and its buttons: who may ask, what is shown, and that no other program's words break the page."""
+"""A temple's page and its buttons: who may send requests, what is shown, and that no unknown value breaks it."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
     caplog.clear()
 
 
-# -- who may ask --
+# -- who may send requests --
 
 
-def test_anybody_in_the_house_may_ask_a_temple_that_no_game_runs_on(
+def test_anybody_may_send_requests_to_a_temple_without_a_running_game(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     for number, what in enumerate(("selftest", "identify", "drop", "calibrate")):
@@ -88,7 +88,7 @@ def test_anybody_in_the_house_may_ask_a_temple_that_no_game_runs_on(
     ]
 
 
-def test_while_a_game_runs_only_who_sits_at_its_table_may_ask(
+def test_while_a_game_runs_only_its_table_may_send_requests(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     table = home.table(temple=NAME)
@@ -104,7 +104,7 @@ def test_while_a_game_runs_only_who_sits_at_its_table_may_ask(
     assert [each.name for each in sent] == ["selftest"]
 
 
-def test_a_seat_at_another_table_is_no_leave_to_ask(
+def test_a_seat_at_another_table_gives_no_right_to_send_requests(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     served, other = home.table(temple=NAME), home.table()
@@ -114,7 +114,7 @@ def test_a_seat_at_another_table_is_no_leave_to_ask(
     assert sent == []
 
 
-def test_nothing_is_asked_by_opening_a_page_nor_from_elsewhere(
+def test_no_request_is_sent_by_opening_a_page_or_from_another_site(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     assert phone.get(ASK + "?what=selftest&request=r1").status_code == 405
@@ -200,14 +200,16 @@ def test_a_finding_that_this_page_does_not_understand_breaks_nothing(
         assert f"does not know ({finding.code})" in text_of(answer)
 
 
-def test_what_most_needs_a_hand_stands_first(home: WebHome, phone: Browser, sent: list[contract.Command]) -> None:
+def test_the_most_urgent_thing_to_do_stands_first(
+    home: WebHome, phone: Browser, sent: list[contract.Command]
+) -> None:
     found(home, Finding("overlap", {"overlaps": 1, "tokens": 9}), Finding("blocked", {"for_s": 4, "tokens": 2}))
     said = text_of(phone.get(f"/temples/{NAME}"))
     assert 0 < said.index("Clear the chute.") < said.index("Drop tokens one at a time")
     assert "Needs attention" in said
 
 
-def test_it_is_said_plainly_what_cannot_be_known_without_a_switched_emitter(
+def test_the_page_says_what_cannot_be_known_without_a_switched_emitter(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     found(home)

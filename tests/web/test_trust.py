@@ -1,4 +1,4 @@
-"""The page by which a phone comes to trust this machine's authority, and the authority that it downloads."""
+"""The page that helps a phone to trust this machine's certificate authority, and the download of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tuck boxes: each holds its deck, every deck has its boxes, and nothing of the line to cut stays on them."""
+"""Tuck boxes: each holds its deck, every deck has its boxes, and no cutting line stays on them."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_a_table_that_brought_nothing_has_nothing_to_offer(home: WebHome, phone:
     assert len(home.services.tables.all()) == 1
 
 
-def test_asking_for_a_file_without_one_is_said(home: WebHome, phone: Browser) -> None:
+def test_a_missing_file_is_reported(home: WebHome, phone: Browser) -> None:
     answer = phone.post("/tables", {**FORM, "option.deck": "@text"})
     assert "No file was chosen" in text_of(answer)
     assert home.services.tables.all() == ()

@@ -51,7 +51,7 @@ class Restored:
     """The result of a restore: its contents, and where the replaced database is now, if there was one."""
 
     backup: Backup
-    kept: Path | None
+    replaced: Path | None
 
 
 def back_up(url: str, file: Path, now: datetime) -> Backup:
@@ -123,23 +123,23 @@ def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
     with store_lock.hold(url):
         path = sqlite_path(url)
         if path is None:
-            kept = aside / f"replaced-{stamp}.sqlite"
+            replaced = aside / f"replaced-{stamp}.sqlite"
             SqlStore(url).close()  # makes what is missing, and brings an earlier schema up to this one
-            back_up(url, kept, now)
+            back_up(url, replaced, now)
             _import(file, url)
         else:
-            kept = path.with_name(f"{path.name}.replaced-{stamp}")
+            replaced = path.with_name(f"{path.name}.replaced-{stamp}")
             with _draft(path) as draft:
                 _copy(file, draft)
                 _make_current(draft)
                 found = path.exists()
                 if found:
-                    _set_aside(path, kept)
+                    _set_aside(path, replaced)
                 draft.replace(path)
                 sync(path.absolute().parent)
             if not found:
                 return Restored(backup, None)
-    return Restored(backup, kept)
+    return Restored(backup, replaced)
 
 
 @contextmanager
@@ -213,22 +213,22 @@ def _make_current(draft: Path) -> None:
     sync(draft)
 
 
-def _set_aside(path: Path, kept: Path) -> None:
+def _set_aside(path: Path, aside: Path) -> None:
     """Give a database a second name, with everything that was committed to it and without a log."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.DatabaseError:
-        pass  # it may be damaged, which is why it is replaced; its log goes with it
+        pass  # it may be damaged, hence the restore; its log goes with it
     try:
-        os.link(path, kept)
-    except OSError:  # not every file system has second names
-        shutil.copy2(path, kept)
-        sync(kept)
+        os.link(path, aside)
+    except OSError:  # not every file system has hard links
+        shutil.copy2(path, aside)
+        sync(aside)
     for ending in ("-wal", "-shm"):
         beside = path.with_name(path.name + ending)
         if beside.exists():
-            beside.rename(kept.with_name(kept.name + ending))
+            beside.rename(aside.with_name(aside.name + ending))
 
 
 def _copy_rows(reading: sa.Connection, writing: sa.Connection) -> None:

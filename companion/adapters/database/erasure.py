@@ -97,7 +97,7 @@ def _rewrite(connection: sa.Connection, tag: str, instead: Callable[[Action], Ac
             its = sa.update(ENTRIES).where(ENTRIES.c.table_id == table_id, ENTRIES.c.n == n)
             connection.execute(its, {"move": encode(action)})
             changed.append(table_id)
-    for table_id in set(changed):  # what lists show was made from the log as it was
+    for table_id in set(changed):  # lists show data that was derived from the log before the erasure
         connection.execute(sa.delete(OUTLINES).where(OUTLINES.c.table_id == table_id))
     return changed
 

@@ -47,6 +47,18 @@ _TAKE = sa.text(
 )
 
 
+def even_share(leases: int, workers: Collection[str], worker: str) -> int:
+    """Return how many leases one of several workers is to hold: no two shares differ by more than one.
+
+    Workers that know the same ones agree without a word: those that come first by name have one more.
+
+    >>> [even_share(9, ["a", "b", "c", "d"], each) for each in "abcd"]
+    [3, 2, 2, 2]
+    """
+    each, more = divmod(leases, len(workers))
+    return each + (sorted(workers).index(worker) < more)
+
+
 @dataclass(frozen=True, slots=True)
 class Worker:
     """One running companion: the id under which it holds leases, its name if it has one, and its leases."""
@@ -120,8 +132,7 @@ class Leases(Background):
         taken = {row.name: row.holder for row in connection.execute(_LOOK)}
         wanted, worker = set(self._wanted()), self._worker
         own = {name for name in wanted if taken.get(name) == self._holder and self.holds(name)}
-        workers = {name for name in taken if name.startswith(_WORKER)} | {worker}
-        share = math.ceil(len(wanted) / len(workers))
+        share = even_share(len(wanted), {name for name in taken if name.startswith(_WORKER)} | {worker}, worker)
         if excess := sorted(own)[share:]:
             self._give_back(connection, excess)
             own -= set(excess)

@@ -39,17 +39,17 @@ def _copy_earlier_schema(path: Path) -> None:
             try:
                 row = connection.execute("SELECT value FROM about WHERE key = 'schema'").fetchone()
             except sqlite3.Error:
-                return  # it is no store, or is damaged: whoever opens it next says so
+                return  # it is no store, or is damaged: opening it reports that
             if row is None or row[0] not in map(str, range(1, SCHEMA)):
                 return
-            kept = copy_before(path, int(row[0]) + 1)
-            with draft_beside(kept) as draft:
+            target = copy_before(path, int(row[0]) + 1)
+            with draft_beside(target) as draft:
                 with closing(sqlite3.connect(draft)) as copy:
                     connection.backup(copy)
                     copy.execute("PRAGMA journal_mode = DELETE")
                 sync(draft)
-                draft.replace(kept)
-                sync(kept.absolute().parent)
+                draft.replace(target)
+                sync(target.absolute().parent)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(
             f"store {path} has an earlier schema and cannot be copied before it is changed ({error}); "

@@ -14,20 +14,20 @@ NOTE = "note."
 """The prefix of a note's name; notes share a table with secrets and the schema's number."""
 
 
-def token_row(kept: StoredToken) -> dict[str, Any]:
+def token_row(stored: StoredToken) -> dict[str, Any]:
     """Return the columns of a token, without its table."""
-    token = kept.token
+    token = stored.token
     return {
         "source": token.source,
         "seq": token.seq,
         "token": token.token,
-        "temple": kept.temple,
+        "temple": stored.temple,
         "god": str(token.god),
         "at": token.at,
         "width_ms": token.width_ms,
         "flags": " ".join(sorted(token.flags)),
         "replayed": token.replayed,
-        "received_at": kept.received_at,
+        "received_at": stored.received_at,
     }
 
 

@@ -64,7 +64,7 @@ def _ids(of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]) -> sa.Co
     return own.union_all(resent)
 
 
-# Made once: a token alone in its batch waits longer for its queries to be put together than for their answers.
+# Built once: for a single token, building the queries takes longer than running them.
 _IDS_OF = _ids(lambda seq: seq.in_(sa.bindparam("seqs", expanding=True)))
 _IDS_FROM = _ids(lambda seq: seq >= sa.bindparam("mark"))
 _STORED = sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(sa.bindparam("ids", expanding=True)))
@@ -97,7 +97,7 @@ class SqlStore:
         `copy_first` is false.
         """
         self._engine = opened(url, copy_first=copy_first)
-        # SQLite has one writer at a time: here they wait in line, where it would let them sleep and try again.
+        # SQLite allows one writer at a time: writers queue here, while SQLite would let them sleep and retry.
         self._line: AbstractContextManager[object] = nullcontext()
         if self._engine.dialect.name == "sqlite":
             self._line = threading.Lock()
@@ -295,13 +295,13 @@ class SqlStore:
         query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
         counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)
         with self._reading() as connection:
-            kept = [read_token(row) for row in connection.execute(query)]
-            kept += [_decision(row).kept for row in connection.execute(counted)]
+            tokens = [read_token(row) for row in connection.execute(query)]
+            tokens += [_decision(row).stored for row in connection.execute(counted)]
         begun: dict[str, datetime] = {}
-        for each in kept:
+        for each in tokens:
             begun.setdefault(each.token.source, each.received_at)
-        # Stable: within one ledger the numbers alone order, for any clock may have been set meanwhile.
-        return tuple(sorted(kept, key=lambda each: (begun[each.token.source], each.token.source)))
+        # A stable sort: within one ledger only the numbers give the order, as clocks may have been set meanwhile.
+        return tuple(sorted(tokens, key=lambda each: (begun[each.token.source], each.token.source)))
 
 
 def _decisions(*only: sa.ColumnElement[bool]) -> sa.Select[Any]:
@@ -311,9 +311,9 @@ def _decisions(*only: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 
 def _decision(row: sa.Row[Any]) -> Decision:
-    kept = replace(read_token(row), table_id=row.decided_table_id)
+    stored = replace(read_token(row), table_id=row.decided_table_id)
     return Decision(
-        kept,
+        stored,
         row.decided_verdict,
         row.decided_at,
         row.decided_by,

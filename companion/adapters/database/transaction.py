@@ -123,7 +123,7 @@ class SqlTransaction:
     def add_tokens(self, tokens: Sequence[StoredToken]) -> None:
         """Store tokens whose numbers are new."""
         if tokens:
-            rows = [{**token_row(kept), "table_id": kept.table_id} for kept in tokens]
+            rows = [{**token_row(stored), "table_id": stored.table_id} for stored in tokens]
             self._connection.execute(sa.insert(TOKENS), rows)
 
     def add_numbers(self, tokens: Sequence[contract.Token]) -> None:
@@ -135,13 +135,13 @@ class SqlTransaction:
     def quarantine(self, tokens: Sequence[StoredToken]) -> None:
         """Hold apart tokens whose numbers other tokens have."""
         if tokens:
-            self._connection.execute(sa.insert(QUARANTINE), [token_row(kept) for kept in tokens])
+            self._connection.execute(sa.insert(QUARANTINE), [token_row(stored) for stored in tokens])
 
     def decide(self, decisions: Sequence[Decision]) -> None:
         """Store decisions about tokens held apart; each token can be decided once."""
         names = ("verdict", "at", "by", "name", "table_id", "seat")
         rows = [
-            {"token": each.kept.token.token, **{name: getattr(each, name) for name in names}} for each in decisions
+            {"token": each.stored.token.token, **{name: getattr(each, name) for name in names}} for each in decisions
         ]
         if rows:
             self._connection.execute(sa.insert(DECISIONS), rows)
@@ -156,12 +156,12 @@ class SqlTransaction:
         """Assign tokens that belong to no table to a table."""
         if tokens:
             given = sa.update(TOKENS).where(TOKENS.c.source == sa.bindparam("s"), TOKENS.c.seq == sa.bindparam("n"))
-            keys = [{"s": kept.token.source, "n": kept.token.seq} for kept in tokens]
+            keys = [{"s": stored.token.source, "n": stored.token.seq} for stored in tokens]
             self._connection.execute(given.values(table_id=table_id), keys)
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are stored without a gap."""
-        # Another companion may have raised it higher: then the row is there, and to enter it again is a conflict.
+        # Another companion may have raised it further: then the row exists, and inserting it again is a conflict.
         raised = sa.update(SOURCES).where(SOURCES.c.source == source, SOURCES.c.mark <= seq)
         if not self._connection.execute(raised, {"mark": seq}).rowcount:
             self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})

@@ -116,7 +116,7 @@ def check_pair(certificate: Path, key: Path) -> None:
 
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, no_password)
-    except OSError as error:  # which ssl.SSLError is, too
+    except OSError as error:  # ssl.SSLError is an OSError too
         raise CertificateError(
             f"{certificate} and {key} cannot be used; expected a certificate and its key, as PEM ({error})"
         ) from None
@@ -142,14 +142,14 @@ def _made(name: str, days: int, extensions: dict[str, str], by: Pair | None = No
         lines = ["[req]", "distinguished_name=name", "x509_extensions=extensions", "[name]", "[extensions]"]
         lines += [f"{key}={value}" for key, value in extensions.items()]
         (path / "config").write_text("\n".join(lines) + "\n")
-        words = ["req", "-x509", "-config", str(path / "config"), *_KEY, "-keyout", str(path / "key")]
-        words += ["-out", str(path / "certificate"), "-days", str(days), "-subj", f"/CN={_printable(name)}"]
-        words += ["-set_serial", f"0x{secrets.token_hex(16)}", "-sha256"]
+        arguments = ["req", "-x509", "-config", str(path / "config"), *_KEY, "-keyout", str(path / "key")]
+        arguments += ["-out", str(path / "certificate"), "-days", str(days), "-subj", f"/CN={_printable(name)}"]
+        arguments += ["-set_serial", f"0x{secrets.token_hex(16)}", "-sha256"]
         if by:
             (path / "by.pem").touch(mode=0o600)
             (path / "by.pem").write_text(by.certificate + by.key)
-            words += ["-CA", str(path / "by.pem"), "-CAkey", str(path / "by.pem")]
-        _openssl(*words)
+            arguments += ["-CA", str(path / "by.pem"), "-CAkey", str(path / "by.pem")]
+        _openssl(*arguments)
         return Pair((path / "certificate").read_text(), (path / "key").read_text())
 
 
@@ -158,11 +158,11 @@ def _printable(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9 ._-]", "-", name)[:64]
 
 
-def _openssl(*words: str) -> str:
+def _openssl(*arguments: str) -> str:
     try:
-        done = subprocess.run(["openssl", *words], capture_output=True, text=True, check=False, timeout=120)  # noqa: S603, S607
+        done = subprocess.run(["openssl", *arguments], capture_output=True, text=True, check=False, timeout=120)  # noqa: S603, S607
     except FileNotFoundError:
         raise CertificateError("openssl is missing: 'sudo apt install openssl' brings it") from None
     if done.returncode:
-        raise CertificateError(f"openssl {words[0]} failed: {done.stderr.strip()[-400:]}")
+        raise CertificateError(f"openssl {arguments[0]} failed: {done.stderr.strip()[-400:]}")
     return done.stdout

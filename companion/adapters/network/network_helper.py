@@ -49,7 +49,7 @@ class NetworkHelper:
     def look(self) -> Network:
         """Return how the network is now."""
         try:
-            return self._asked(Request()).network
+            return self._answer_to(Request()).network
         except NetworkError:
             return self._alone()
 
@@ -61,12 +61,12 @@ class NetworkHelper:
 
     def join(self, name: str, password: str) -> Network:
         """Begin to join a Wi-Fi, and return before that is done; raises `NetworkError`."""
-        answer = self._asked(Request(name, password))
+        answer = self._answer_to(Request(name, password))
         if answer.error:
             raise NetworkError(answer.error)
         return answer.network
 
-    def _asked(self, request: Request) -> Answer:
+    def _answer_to(self, request: Request) -> Answer:
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(PATIENCE_S)

@@ -73,10 +73,10 @@ def join(name: str, password: str) -> None:
     """
     check(name, password)
     hotspot_was_open = look(secrets=True).hotspot_is_open
-    words = ["connection", "add", "type", "wifi", "con-name", name, "ifname", "*", "ssid", name]
+    arguments = ["connection", "add", "type", "wifi", "con-name", name, "ifname", "*", "ssid", name]
     if password:
-        words += ["wifi-sec.key-mgmt", "sae" if _wants_sae(name) else "wpa-psk", "wifi-sec.psk", password]
-    added = _UUID.search(nmcli(*words))
+        arguments += ["wifi-sec.key-mgmt", "sae" if _wants_sae(name) else "wpa-psk", "wifi-sec.psk", password]
+    added = _UUID.search(nmcli(*arguments))
     if not added:
         raise NetworkError("nmcli added a connection and did not say which; expected its UUID in brackets")
     try:
@@ -88,7 +88,7 @@ def join(name: str, password: str) -> None:
         raise
     for uuid, kind, other in _rows("connection", "show", fields=("UUID", "TYPE", "NAME")):
         if (kind, other) == ("802-11-wireless", name) and uuid != added[1]:
-            nmcli("connection", "delete", "uuid", uuid)  # with the password of before
+            nmcli("connection", "delete", "uuid", uuid)  # with the earlier password
 
 
 def check(name: str, password: str) -> None:
@@ -144,8 +144,8 @@ def guests(now: float, leases: Path = LEASES) -> int:
 def _hotspot(is_open: bool) -> Hotspot | None:
     fields = "802-11-wireless.ssid,802-11-wireless-security.psk"
     try:
-        words = ("--show-secrets", "--escape", "no", "--get-values", fields, "connection", "show", "id", HOTSPOT)
-        name, password = nmcli(*words).splitlines()[:2]
+        arguments = ("--show-secrets", "--escape", "no", "--get-values", fields, "connection", "show", "id", HOTSPOT)
+        name, password = nmcli(*arguments).splitlines()[:2]
     except (NetworkError, ValueError):
         return None
     return Hotspot(name, password, is_open) if password else None
@@ -174,9 +174,9 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() else 0
 
 
-def _rows(*words: str, fields: tuple[str, ...]) -> Iterator[list[str]]:
+def _rows(*arguments: str, fields: tuple[str, ...]) -> Iterator[list[str]]:
     """Yield the fields of each line that nmcli prints in its terse form."""
-    for line in nmcli("--terse", "--escape", "yes", "--fields", ",".join(fields), *words).splitlines():
+    for line in nmcli("--terse", "--escape", "yes", "--fields", ",".join(fields), *arguments).splitlines():
         row = _split(line)
         if len(row) == len(fields):
             yield row
@@ -200,21 +200,21 @@ def _split(line: str) -> list[str]:
     return fields
 
 
-def nmcli(*words: str) -> str:
+def nmcli(*arguments: str) -> str:
     """Return what nmcli prints; raises `NetworkError`."""
     try:
         done = subprocess.run(  # noqa: S603
-            ["nmcli", *words],  # noqa: S607
+            ["nmcli", *arguments],  # noqa: S607
             capture_output=True,
             text=True,
             errors="replace",
             check=False,
-            timeout=PATIENCE_S + (JOINING_S if "--wait" in words else 0),
+            timeout=PATIENCE_S + (JOINING_S if "--wait" in arguments else 0),
             env={**os.environ, "LC_ALL": "C.UTF-8"},
         )
     except OSError as error:
         raise NetworkError(str(error)) from None
-    except subprocess.TimeoutExpired as error:  # whose own message holds every word, a password among them
+    except subprocess.TimeoutExpired as error:  # its own message quotes every argument, a password included
         raise NetworkError(f"nmcli did not answer within {error.timeout:.0f} s") from None
     if done.returncode:
         raise NetworkError(done.stderr.strip()[:200] or f"nmcli ended with exit code {done.returncode}")

@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
         return 1
     except Stopped:
         pass
-    terminal.say("", "Everything has ended.")
+    terminal.write("", "Everything has ended.")
     return 0
 
 
@@ -112,13 +112,13 @@ def _number(least: int, most: int) -> Callable[[str], int]:
     return parsed
 
 
-def _direct(folder: Path, words: Sequence[str]) -> int:
+def _direct(folder: Path, command: Sequence[str]) -> int:
     """Send a command to the club that runs, and print what it answers."""
     try:
-        done, lines = send(folder, words)
+        done, lines = send(folder, command)
     except CommandError as error:
         done, lines = False, [str(error)]
-    Terminal(sys.stdout if done else sys.stderr, keys=False, pictures=False).say(*lines)
+    Terminal(sys.stdout if done else sys.stderr, keys=False, pictures=False).write(*lines)
     return 0 if done else 1
 
 
@@ -141,11 +141,11 @@ def _run(wish: Wish, folder: Path, terminal: Terminal, signals: Signals) -> None
         )
     plan = parts.plan(wish, folder)
     control = Control(folder)
-    club = Club(plan, signals, terminal.say)
+    club = Club(plan, signals, terminal.write)
     try:
-        terminal.say("Starting:")
+        terminal.write("Starting:")
         club.start()
-        terminal.say(*_greeting(plan, wish, club))
+        terminal.write(*_greeting(plan, wish, club))
         _obey_until_end(club, control, terminal, signals)
     finally:
         control.close()
@@ -154,16 +154,16 @@ def _run(wish: Wish, folder: Path, terminal: Terminal, signals: Signals) -> None
 
 def _obey_until_end(club: Club, control: Control, terminal: Terminal, signals: Signals) -> None:
     typed = Lines(sys.stdin.fileno()) if terminal.keys else None
-    while not (signals.asked_to_end or club.asked_to_quit or (typed and typed.ended)):
+    while not (signals.end_requested or club.quit_requested or (typed and typed.ended)):
         if signals.wait(LOOK, control, *([typed] if typed else [])):
             return
         club.watch()
         control.serve(club.obey)
         for line in typed.read() if typed else ():
             try:
-                terminal.say(*club.obey(line.split()))
+                terminal.write(*club.obey(line.split()))
             except CommandError as error:
-                terminal.say(str(error))
+                terminal.write(str(error))
 
 
 def _greeting(plan: Plan, wish: Wish, club: Club) -> list[str]:
@@ -205,7 +205,7 @@ def _held(folder: Path, is_default: bool) -> Iterator[None]:
             raise LaunchError(f"{folder} is somebody else's: choose another folder with --folder DIR.")
         if any(path.name != _LOCK for path in folder.iterdir()) and not (folder / _LOCK).exists():
             raise LaunchError(f"{folder} is not empty: choose another folder with --folder DIR.")
-        # PostgreSQL refuses to run as root, and whom it runs as then must reach its own folder in this one.
+        # PostgreSQL refuses to run as root, and the user that it runs as must be able to enter this folder.
         folder.chmod(0o711 if os.geteuid() == 0 else 0o700)
         lock = hold(
             folder / _LOCK,

@@ -58,10 +58,10 @@ class Control:
             try:
                 with client.makefile("rb") as lines:
                     line = lines.readline(_LONGEST_LINE)
-            except OSError:  # it has left, or sends nothing
+            except OSError:  # it has disconnected, or sends nothing
                 return
             answer = self._answered(line, obey)
-            with suppress(OSError):  # who has left needs no answer
+            with suppress(OSError):  # a client that has disconnected needs no answer
                 client.sendall(json.dumps(answer).encode() + b"\n")
 
     def close(self) -> None:
@@ -70,18 +70,18 @@ class Control:
 
     def _answered(self, line: bytes, obey: Obey) -> dict[str, object]:
         try:
-            words = json.loads(line)
-            if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+            command = json.loads(line)
+            if not (isinstance(command, list) and all(isinstance(word, str) for word in command)):
                 raise ValueError
         except (ValueError, RecursionError):
             return {"ok": False, "lines": ["expected a list of words, as JSON"]}
         try:
-            return {"ok": True, "lines": obey(words)}
+            return {"ok": True, "lines": obey(command)}
         except CommandError as error:
             return {"ok": False, "lines": str(error).splitlines()}
 
 
-def send(folder: Path, words: Sequence[str]) -> tuple[bool, list[str]]:
+def send(folder: Path, command: Sequence[str]) -> tuple[bool, list[str]]:
     """Send a command to the club of a folder; return whether it was carried out, and the lines to print.
 
     Raises `CommandError` if no club runs there, or if it does not answer.
@@ -91,7 +91,7 @@ def send(folder: Path, words: Sequence[str]) -> tuple[bool, list[str]]:
         try:
             connection.connect(os.fspath(_path(folder)))
             with connection.makefile("rwb") as lines:
-                lines.write(json.dumps(list(words)).encode() + b"\n")
+                lines.write(json.dumps(list(command)).encode() + b"\n")
                 lines.flush()
                 answer = json.loads(lines.readline())
         except TimeoutError:

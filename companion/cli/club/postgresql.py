@@ -56,11 +56,11 @@ def prepare(
         for path in (folder, secret):
             os.chown(path, owner.pw_uid, owner.pw_gid)
     data = folder / "data"
-    words = [f"--pgdata={data}", f"--username={USER}", f"--pwfile={secret}", "--auth=scram-sha-256"]
-    words += ["--encoding=UTF8", "--locale=C", "--no-sync"]
+    arguments = [f"--pgdata={data}", f"--username={USER}", f"--pwfile={secret}", "--auth=scram-sha-256"]
+    arguments += ["--encoding=UTF8", "--locale=C", "--no-sync"]
     try:
         made = subprocess.run(  # noqa: S603 - the command is this program's own
-            [bin_folder / "initdb", *words],
+            [bin_folder / "initdb", *arguments],
             user=user,
             cwd=folder,
             env=dict(environment),
@@ -88,7 +88,7 @@ def prepare(
         (str(bin_folder / "postgres"), "-D", str(data), *flags),
         environment,
         logs,
-        ending=signal.SIGINT,  # it waits for no client, where after SIGTERM it waits for the last
+        ending=signal.SIGINT,  # it waits for no client; after SIGTERM it waits for the last one
         user=user,
         folder=folder,
     )

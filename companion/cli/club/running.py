@@ -9,7 +9,7 @@ from functools import partial
 from companion.cli.club.parts import Part, Plan
 from companion.cli.programs.children import Child, Signals, end
 from companion.cli.programs.starting import LaunchError, reason, started, wait_until, with_log
-from templo.quoting import nearest, shown
+from templo.quoting import nearest, quoted
 
 PATIENCE_S = 300.0
 """Seconds until a part must answer: dozens of programs may start on one machine."""
@@ -44,7 +44,7 @@ class Club:
         """What was started last as each part."""
         self._ended: dict[str, str] = {}
         """How those of them ended that do not run."""
-        self.asked_to_quit = False
+        self.quit_requested = False
 
     def start(self) -> None:
         """Start every part; raises `LaunchError` if one does not answer, or `Stopped`."""
@@ -73,13 +73,13 @@ class Club:
             return []
         command, *names = words
         if command == "quit":
-            self.asked_to_quit = True
+            self.quit_requested = True
             return ["Ending everything."]
         if command == "status":
             return self._status(self._named(names) if names else list(self._parts.values()))
         actions = {"stop": self._stop, "kill": self._kill, "start": self._start_again, "log": self._log}
         if command not in actions:
-            return [*([] if command == "help" else [f"{shown(command)} is no command. These are:"]), *HELP]
+            return [*([] if command == "help" else [f"{quoted(command)} is no command. These are:"]), *HELP]
         if not names:
             raise CommandError(f"{command} needs the name of a part, such as {next(reversed(self._parts))}.")
         return actions[command](self._named(names))
@@ -94,7 +94,7 @@ class Club:
         for stage in reversed(self._stages(names)):
             children = [self._children[part.name] for part in stage]
             for child in children:
-                child.tell_to_end()
+                child.request_end()
             impatient = end(children, self._signals, impatient)
 
     def _stages(self, names: Iterable[str]) -> list[list[Part]]:
@@ -142,7 +142,7 @@ class Club:
             else:
                 meant = nearest(name, self._parts)
                 hint = f"did you mean {meant}?" if meant else f"expected one of {', '.join(self._parts)}"
-                raise CommandError(f"{shown(name)} is no part of this club; {hint}")
+                raise CommandError(f"{quoted(name)} is no part of this club; {hint}")
         return list(found.values())
 
     def _status(self, parts: Iterable[Part]) -> list[str]:

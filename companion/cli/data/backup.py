@@ -23,8 +23,8 @@ def restore(settings: Settings, file: Path, now: datetime, out: TextIO) -> int:
     settings.state_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     done = backup.restore(file, settings.store_url, settings.state_directory, now)
     print(f"Restored {file} of {done.backup.made_at:%Y-%m-%d %H:%M} UTC: {done.backup.summary()}.", file=out)
-    if done.kept:
-        print(f"What was there before is kept as {done.kept}.", file=out)
+    if done.replaced:
+        print(f"What was there before is kept as {done.replaced}.", file=out)
     print(
         f"Now start the companion on {without_password(settings.store_url)}. It will ask every temple for the "
         "tokens that this backup lacks; they are counted for the table that the temple served when it was made. "

@@ -24,19 +24,19 @@ LANGUAGE = "en"
 """The language of the output, as everywhere in this program."""
 
 
-def main(words: Sequence[str]) -> int:
+def main(given: Sequence[str]) -> int:
     """Run ``<option> check FILE...``; return 0 if all are valid, 1 if one is not, 2 if none could be read."""
-    arguments = _parser(words[0]).parse_args(words[2:])
+    arguments = _parser(given[0]).parse_args(given[2:])
     games = registry.load(configuration.load(arguments.config, os.environ, {}).games)
-    takers = [game for game in games.values() if _option(game, words[0]) and arguments.game in ("", game.name)]
+    takers = [game for game in games.values() if _option(game, given[0]) and arguments.game in ("", game.name)]
     if len(takers) != 1:
         names = ", ".join(game.name for game in takers)
         trouble = f"several games take one ({names}); name one with --game" if takers else "no game takes such a file"
-        print(f"templo-companion: {words[0]} check: {trouble}", file=sys.stderr)
+        print(f"templo-companion: {given[0]} check: {trouble}", file=sys.stderr)
         return 2
     (game,) = takers
-    option, said = option_of(game, words[0]), words_of(game)
-    results = [_check(path, option, said) for path in arguments.files]
+    option, words = option_of(game, given[0]), words_of(game)
+    results = [_check(path, option, words) for path in arguments.files]
     return max(results)
 
 

@@ -89,7 +89,7 @@ def _pieces(services: Services, now: datetime) -> Iterator[str]:
             "tokens": {str(god): count for god, count in temple.totals.items()},
             "held_apart": [
                 {
-                    **_token(each.kept.token),
+                    **_token(each.stored.token),
                     "verdict": each.verdict,
                     "decided_at": contract.format_utc(each.at),
                     "by": each.by,
@@ -126,7 +126,7 @@ def _table(services: Services, table: Table) -> dict[str, Json]:
         "result": {"kind": result.kind, "winners": list(result.winners), "points": dict(result.points)}
         if result
         else None,
-        "tokens": [_token(kept.token) for kept in services.tables.tokens(table.id)],
+        "tokens": [_token(stored.token) for stored in services.tables.tokens(table.id)],
     }
 
 

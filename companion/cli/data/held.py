@@ -77,7 +77,7 @@ def _carry_out(services: Services, wanted: Wanted, out: TextIO) -> int:
     table = services.tables.find(temple.table_id)
     whose = _seat(table, wanted.whose, temple) if wanted.what == "count" else None
     try:
-        services.temples.decisions.decide_as_owner(temple.name, [kept.token.token for kept in chosen], whose)
+        services.temples.decisions.decide_as_owner(temple.name, [stored.token.token for stored in chosen], whose)
     except ServiceError as error:
         raise HeldError(f"the table refuses: {error}; expected tokens that may count there now") from None
     where = f" at {table.title!r}" if table else ""
@@ -94,8 +94,8 @@ def _list(services: Services, holding: Sequence[Temple], out: TextIO) -> None:
         table = services.tables.find(temple.table_id)
         serves = f"serves {table.title!r}: {_seats(table)}" if table else "serves no table"
         print(f"{temple.name} ({serves})", file=out)
-        for kept in services.temples.decisions.held(temple.name):
-            token = kept.token
+        for stored in services.temples.decisions.held(temple.name):
+            token = stored.token
             flags = f" {' '.join(sorted(token.flags))}" if token.flags else ""
             print(
                 f"  {token.token[:8]}  {token.at:%Y-%m-%d %H:%M:%S}  {token.god:<16} {token.width_ms:.1f} ms{flags}  "
@@ -109,7 +109,7 @@ def _chosen(held: Sequence[StoredToken], wanted: Wanted) -> list[StoredToken]:
         return list(held)
     chosen: dict[str, StoredToken] = {}
     for given in wanted.tokens:
-        found = [kept for kept in held if kept.token.token.startswith(given.lower())]
+        found = [stored for stored in held if stored.token.token.startswith(given.lower())]
         if len(given) < SHORTEST or len(found) != 1:
             raise HeldError(
                 f"token is {given!r}, which fits {len(found)} of those held apart; expected the id of one as list "

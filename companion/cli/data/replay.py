@@ -13,7 +13,7 @@ from companion.model.exports import Export, ExportError, read
 from companion.model.history import BrokenLog, ReplayStep, replay_log
 from companion.model.table import ServiceError, Table
 from companion.web.rendering import texts
-from companion.web.rendering.texts import Library, Words, line_words
+from companion.web.rendering.texts import Library, Words, line_text
 
 LANGUAGE = "en"
 
@@ -47,11 +47,11 @@ class Replay:
     def run(self) -> int:
         """Print the log as far as it is legal; return the exit code."""
         charter = self._export.charter
-        self._say(
+        self._print(
             f"{charter.title}: {charter.game}, {charter.preset}, {len(charter.seats)} seats, {charter.opened_at:%F}"
         )
         if charter.rules != self._game.rules_version:
-            self._say(
+            self._print(
                 f"The file follows rules {charter.rules}; these are rules {self._game.rules_version}. It may break."
             )
         last: ReplayStep | None = None
@@ -65,7 +65,7 @@ class Replay:
         except (ServiceError, ValueError, TypeError) as error:
             return self._broken(last.entry.n + 1 if last else 1, str(error))
         if hidden:
-            self._say(
+            self._print(
                 f"Entry {hidden} is hidden: this file was made while the game ran, for a reader who may not know it. "
                 "Nothing is broken; export the table again when the game is over."
             )
@@ -73,22 +73,22 @@ class Replay:
         return self._ended(last.after if last else None)
 
     def _ended(self, table: Table | None) -> int:
-        said = self._export.state
+        expected = self._export.state
         if table is None or table.state is None:
-            self._say("The game has not begun.")
-        elif said and (reached := self._game.notation(table.state)) != said:
-            self._say(f"The file does not lead where it says.\n  it says  {said}\n  it leads {reached}")
+            self._print("The game has not begun.")
+        elif expected and (reached := self._game.notation(table.state)) != expected:
+            self._print(f"The file does not lead where it says.\n  it says  {expected}\n  it leads {reached}")
             return 1
         else:
-            self._say(f"All {len(self._export.entries)} entries stand. The game is {table.phase}.")
+            self._print(f"All {len(self._export.entries)} entries stand. The game is {table.phase}.")
         return 0
 
     def _broken(self, n: int, why: str) -> int:
-        self._say(f"Entry {n} cannot stand: {why}")
+        self._print(f"Entry {n} cannot stand: {why}")
         entries = self._export.entries
         if n <= len(entries):
             entry = entries[n - 1]
-            self._say(f"  it is {entry.by}'s {encode(entry.action)}; the {n - 1} entries before it stand")
+            self._print(f"  it is {entry.by}'s {encode(entry.action)}; the {n - 1} entries before it stand")
         return 1
 
     def _refusal(self, last: ReplayStep | None, broken: BrokenLog) -> str:
@@ -100,15 +100,15 @@ class Replay:
         people = {chair.seat: chair.name for chair in table.chairs if chair.name} if table else {}
         return self._library.words(LANGUAGE, self._game.name, people)
 
-    def _print_step(self, stage: ReplayStep) -> None:
-        entry, _, after = stage
+    def _print_step(self, step: ReplayStep) -> None:
+        entry, _, after = step
         words = self._words(after)
-        what = "; ".join(line_words(words, line.code, line.facts) for line in stage.lines) or " ".join(
+        what = "; ".join(line_text(words, line.code, line.facts) for line in step.lines) or " ".join(
             map(str, encode(entry.action))
         )
-        self._say(f"{entry.n:5}  {entry.at:%H:%M:%S}  {what}{f' ({entry.hand})' if entry.hand else ''}")
+        self._print(f"{entry.n:5}  {entry.at:%H:%M:%S}  {what}{f' ({entry.hand})' if entry.hand else ''}")
         if self._states and after.state is not None:
-            self._say(f"       {self._game.notation(after.state)}")
+            self._print(f"       {self._game.notation(after.state)}")
 
-    def _say(self, words: str) -> None:
-        print(words, file=self._out)
+    def _print(self, text: str) -> None:
+        print(text, file=self._out)

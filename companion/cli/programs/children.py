@@ -35,7 +35,7 @@ def end_with_parent(number: int, parent: int) -> None:
     """
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, number)
-        if os.getppid() != parent:  # it was gone before the kernel was asked
+        if os.getppid() != parent:  # the parent ended before the call
             os.kill(os.getpid(), number)
 
 
@@ -57,7 +57,7 @@ class Program:
     folder: Path | None = None
 
     @property
-    def said(self) -> Path:
+    def output(self) -> Path:
         """The file of its standard output."""
         return self.logs / f"{self.name}.out"
 
@@ -72,17 +72,17 @@ class Child:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._heard = 0
-        # One with the terminal is asked to end, so that it can give the terminal back; for any other there is nothing
-        # to tidy that it must not survive losing anyway, so the kernel's word for it is final.
+        self._read = 0
+        # A program with the terminal gets SIGTERM, so that it can restore the terminal. Any other must survive being
+        # killed anyway, so it gets SIGKILL.
         number, parent = signal.SIGTERM if program.terminal else signal.SIGKILL, os.getpid()
-        for file in (program.said, program.log):
+        for file in (program.output, program.log):
             _earlier(file).unlink(missing_ok=True)
-        with _private(program.said) as said, _private(program.log) as log:
+        with _private(program.output) as output, _private(program.log) as log:
             self._process = subprocess.Popen(  # noqa: S603 - the command is this launcher's own
                 program.command,
                 stdin=None if program.terminal else subprocess.DEVNULL,
-                stdout=None if program.terminal else said,
+                stdout=None if program.terminal else output,
                 stderr=log,
                 env=dict(program.environment),
                 start_new_session=not program.terminal,
@@ -103,7 +103,7 @@ class Child:
 
     def printed_after(self, *words: str) -> list[str]:
         """Return the words that follow these on the newest line it said that begins with them, or none."""
-        for line in reversed(self.program.said.read_text("utf-8", "replace").splitlines(keepends=True)):
+        for line in reversed(self.program.output.read_text("utf-8", "replace").splitlines(keepends=True)):
             found = line.split()
             if line.endswith("\n") and tuple(found[: len(words)]) == words:
                 return found[len(words) :]
@@ -111,10 +111,10 @@ class Child:
 
     def news(self, word: str) -> list[str]:
         """Return the new lines of its output that begin with a word, without that word."""
-        with self.program.said.open("rb") as said:
-            said.seek(self._heard)
-            lines = said.read().rpartition(b"\n")[0]
-            self._heard += len(lines) + bool(lines)
+        with self.program.output.open("rb") as output:
+            output.seek(self._read)
+            lines = output.read().rpartition(b"\n")[0]
+            self._read += len(lines) + bool(lines)
         found = [line for line in lines.decode("utf-8", "replace").split("\n") if line.startswith(f"{word} ")]
         return [line.removeprefix(f"{word} ") for line in found]
 
@@ -128,16 +128,16 @@ class Child:
 
         The program goes on writing to the same file, so what it writes between the copy and the cut is in neither.
         """
-        for file in (self.program.said, self.program.log):
+        for file in (self.program.output, self.program.log):
             if file.stat().st_size > MOST_LOGGED:
-                with file.open("rb") as written, _private(_earlier(file)) as kept:
+                with file.open("rb") as written, _private(_earlier(file)) as earlier:
                     written.seek(-MOST_LOGGED, os.SEEK_END)
-                    shutil.copyfileobj(written, kept)
+                    shutil.copyfileobj(written, earlier)
                 os.truncate(file, 0)
-                if file == self.program.said:
-                    self._heard = 0
+                if file == self.program.output:
+                    self._read = 0
 
-    def tell_to_end(self) -> None:
+    def request_end(self) -> None:
         """Send it the signal to end."""
         if self.ended is None:
             self._process.send_signal(self.program.ending)
@@ -163,8 +163,8 @@ class Signals:
 
     def __init__(self) -> None:
         self._here, self._there = socket.socketpair()
-        self._kept: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
-        self.asked_to_end = False
+        self._previous: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
+        self.end_requested = False
 
     def __enter__(self) -> Self:
         self._here.setblocking(False)
@@ -174,13 +174,13 @@ class Signals:
             # Started by nohup, a closed terminal is meant not to matter.
             if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
                 continue
-            self._kept[number] = signal.signal(number, lambda *_: None)
+            self._previous[number] = signal.signal(number, lambda *_: None)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._kept.items():
+        for number, handler in self._previous.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._wakeup)
         self._here.close()
@@ -192,7 +192,7 @@ class Signals:
         with contextlib.suppress(BlockingIOError):
             came = set(self._here.recv(4096))
             if came & {int(number) for number in self.ENDING}:
-                self.asked_to_end = True
+                self.end_requested = True
                 return True
         return False
 
@@ -205,7 +205,7 @@ def end(children: list[Child], signals: Signals, impatient: bool = False) -> boo
     """
     while children:
         child = children.pop()
-        child.tell_to_end()
+        child.request_end()
         deadline = time.monotonic() + GRACE
         while child.ended is None and not impatient and (left := deadline - time.monotonic()) > 0:
             impatient = signals.wait(left)

@@ -16,7 +16,7 @@ _LISTENING = "0A"
 def free(port: int, host: str = "0.0.0.0") -> bool:  # noqa: S104 - the phones come in on every interface
     """Return whether a server could listen on a TCP port now; raises `PermissionError` if only root may."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # What the servers set as well: a port is not taken because its last connection is still being forgotten.
+        # The servers set it too: a port counts as free although its last connection is still in TIME_WAIT.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -46,7 +46,7 @@ def holder(port: int) -> str | None:
     if not sockets:
         return None
     for process in PROC.glob("[0-9]*"):
-        # Processes of other users do not show what they hold, and any may end while one looks.
+        # Processes of other users do not show their sockets, and any process may end meanwhile.
         with contextlib.suppress(OSError):
             for handle in (process / "fd").iterdir():
                 with contextlib.suppress(OSError):

@@ -52,7 +52,7 @@ def hold(path: Path, taken: str) -> IO[str]:
 
 def started(program: Program, signals: Signals) -> Child:
     """Start a program; raises `Stopped` if the launch has been ended."""
-    if signals.asked_to_end:
+    if signals.end_requested:
         raise Stopped
     return Child(program)
 

@@ -30,14 +30,14 @@ class Terminal:
         self.keys = keys
         self.pictures = pictures
 
-    def say(self, *lines: str) -> None:
+    def write(self, *lines: str) -> None:
         """Write lines and flush them."""
         try:
             for line in lines:
                 print(line, file=self._out)
             self._out.flush()
         except OSError:
-            # Whatever is still to be written, at the interpreter's end at the latest, must find somebody to take it.
+            # Buffered output is written at the interpreter's exit at the latest, and must not fail there.
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._out.fileno())
             os.close(nowhere)
@@ -58,12 +58,12 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def kept(file: TextIO) -> Iterator[None]:
+def restored_terminal(file: TextIO) -> Iterator[None]:
     """Restore the terminal's settings afterwards, whatever a program that shared it has changed."""
     try:
         handle = file.fileno()
         found = termios.tcgetattr(handle)
-    except (OSError, ValueError, termios.error):  # no terminal, or none any more
+    except (OSError, ValueError, termios.error):  # there is no terminal, or it is gone
         yield
         return
     try:

@@ -182,10 +182,10 @@ def _bag(pieces: PieceSet, folders: OutputFolders) -> Iterator[Path]:
     size = _pixels(kind.width, kind.height)
     secret = kind.backs and pieces.one_back
     within: list[Saved] = []
-    shown: Image.Image | None = None
+    picture: Image.Image | None = None
     for face in pieces.faces:
         front = with_bleed(drawn.image(face.front, *size), *size)
-        shown = shown or front
+        picture = picture or front
         path, front_url = folders.image(front, f"{pieces.page}-{face.piece.face}.png")
         yield path
         back_url = front_url
@@ -204,8 +204,8 @@ def _bag(pieces: PieceSet, folders: OutputFolders) -> Iterator[Path]:
         }
         within += [tile | {"GUID": _guid(f"{front_url} {copy}")} for copy in range(face.copies)]
     state = _object("Bag", pieces.name, f"{folders.named} {pieces.page}", 1) | {"ContainedObjects": within}
-    assert shown
-    yield from folders.saved(state if len(within) > 1 else within[0], pieces.name, shown)
+    assert picture
+    yield from folders.saved(state if len(within) > 1 else within[0], pieces.name, picture)
 
 
 def _boards(press: Press, board: Boards, folders: OutputFolders) -> Iterator[Path]:

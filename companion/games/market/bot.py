@@ -69,7 +69,7 @@ def decide(view: Mapping[str, Any], moves: Sequence[Move], below: Below, trader:
     state = position(view)
     if not trader.playthroughs:
         return _at_sight(state, moves, below, trader)
-    if ROLLBACK in moves:  # in the middle of a Play; nobody who plays through goes back to where it began
+    if ROLLBACK in moves:  # in the middle of a Play, a bot never goes back to where it began
         state = replace(state, origin=state, played=tuple(map(Move.from_json, view["played"])))
     return _search(trader).best(state, state.seats[state.seat], moves, below, trader.playthroughs)
 
@@ -105,7 +105,7 @@ def _search(trader: Trader) -> Search[State]:
         if state.step not in (TURN, SHIFT, COIN, MONEY, KINGS):
             return [_at_sight(state, moves, below, trader)]
         worth = _weighed(state, moves, trader)
-        if state.played and state.played[-1].name != "buy":  # a tile was moved for a purchase: now make one
+        if state.played and state.played[-1].name != "buy":  # a tile was moved for a purchase: buy now
             worth = {move: gain for move, gain in worth.items() if move.name == "buy"} or worth
         return sorted(shuffled(worth, below), key=worth.__getitem__, reverse=True)[:PLAYED_THROUGH]
 

@@ -130,7 +130,7 @@ def _decide(
 ) -> Move | None:
     """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
     if view["scope"] != FULL:
-        # What this tribe holds and wants is on the table, where the app does not see it: it only passes on.
+        # This tribe's cards are on the real table, where the app does not see them: it only passes.
         return _idle(moves)
     return bot.decide(view, [move for move in moves if move.name not in play.CHORES], below, chief)
 
@@ -175,7 +175,7 @@ GAME: Game[State] = Game(
     temple=TempleRules(drop=play.entering, audit=audit, mood=apocalypse.mood),
     playtest=Playtest(
         chores=play.CHORES,
-        plays=lambda options: options["scope"] == FULL,  # a board of wood is for people
+        plays=lambda options: options["scope"] == FULL,  # a wooden board is played by people only
         standing=_standing,
         heat=_heat,
         touched=_landed,

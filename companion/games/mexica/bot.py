@@ -110,9 +110,9 @@ class Tribe:
     @cached_property
     def signs(self) -> Mapping[SignName, Sign]:
         """How each sign stands, the rarest first."""
-        kept = {card.sign for card in self.hand}
+        held = {card.sign for card in self.hand}
         return {
-            sign: Sign(self._pile(sign), self._lying(sign), kept=sign in kept, mine=self._week_card(sign, self.me))
+            sign: Sign(self._pile(sign), self._lying(sign), kept=sign in held, mine=self._week_card(sign, self.me))
             for sign in PILE_OF
         }
 
@@ -221,15 +221,15 @@ def _hoard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     if not tribe.on_board:
         return _stir(tribe, moves)
     impatient = tribe.chief.eager and tribe.below(100) < tribe.chief.eager
-    if impatient and (asked := _ask(tribe, [sign for sign in tribe.lacking if sign in GOD_OF])):
-        return asked
+    if impatient and (gift := _buy_card(tribe, [sign for sign in tribe.lacking if sign in GOD_OF])):
+        return gift
     if tribe.decided or tribe.threatened:
         wanted = [name for name in tribe.lacking if tribe.signs[name].lost]
         if not wanted and len(tribe.lacking) == 1:
             wanted = tribe.lacking
-        asked = _ask(tribe, [sign for sign in wanted if sign in GOD_OF])
-        if asked and int(asked.args[1]) <= tribe.to_spare:
-            return asked
+        gift = _buy_card(tribe, [sign for sign in wanted if sign in GOD_OF])
+        if gift and int(gift.args[1]) <= tribe.to_spare:
+            return gift
         if wanted == ["flower"] and _TONANTZIN in moves:
             return _TONANTZIN
     return _let_be(tribe, moves)
@@ -237,8 +237,8 @@ def _hoard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
 
 def _stir(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return what to give where all spaces are bare before the clock runs: nobody gains by waiting any longer."""
-    if asked := _ask(tribe, [sign for sign in tribe.lacking if sign in GOD_OF]):
-        return asked
+    if gift := _buy_card(tribe, [sign for sign in tribe.lacking if sign in GOD_OF]):
+        return gift
     if "flower" in tribe.lacking and _TONANTZIN in moves:
         return _TONANTZIN
     if tribe.view["left"]:
@@ -252,14 +252,14 @@ def _spend(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     wanted = [sign for sign in tribe.lacking if sign in GOD_OF]
     if "flower" in tribe.lacking and _TONANTZIN in moves and _flower_first(tribe, wanted):
         return _TONANTZIN
-    if asked := _ask(tribe, wanted):
-        return asked
+    if gift := _buy_card(tribe, wanted):
+        return gift
     if tribe.lead and abs(tribe.lead) <= _affords(tribe, wanted):
         return Move("sacrifice", (tribe.behind, min(abs(tribe.lead), MOST_AT_ONCE)))
     return _let_be(tribe, moves)
 
 
-def _ask(tribe: Tribe, wanted: Sequence[SignName]) -> Move | None:
+def _buy_card(tribe: Tribe, wanted: Sequence[SignName]) -> Move | None:
     """Return the price of a card of the god whose sign is the likeliest found, or none that it can pay."""
     if not wanted:
         return None
@@ -334,7 +334,7 @@ def _reroll(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     return _any(tribe, [move for move in moves if move.name == "play"]) if behind else Move("pass")
 
 
-def _part(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+def _discard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return nothing if it may keep its cards, else the card that it misses least."""
     if Move("pass") in moves:
         return Move("pass")
@@ -371,8 +371,8 @@ _DECISIONS: Mapping[str, Callable[[Tribe, Sequence[Move]], Move | None]] = {
     "seek": _bless,
     "arm": _arm,
     "reroll": _reroll,
-    "forfeit": _part,
-    "return": _part,
+    "forfeit": _discard,
+    "return": _discard,
     "take": _take,
     "choose": _choose,
     "challenge": _challenge,

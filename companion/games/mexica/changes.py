@@ -73,7 +73,7 @@ def _of_tribes(before: State, seat: Seat, after: State) -> Iterator[Line]:
     for name, was, now in tribes:
         if was.place != now.place:
             yield Line("moves", {"seat": name, "space": sign(was.place), "to": sign(now.place)})
-        if was.tokens != now.tokens and not won:  # what a battle costs hangs on every pip
+        if was.tokens != now.tokens and not won:  # the cost of a battle depends on every pip
             yield Line("tokens", {"seat": name, "was": was.tokens, "n": now.tokens})
         if len(now.boosts) > len(was.boosts) or len(now.wards) > len(was.wards):
             yield Line("waits", {"seat": name})

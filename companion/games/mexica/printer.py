@@ -38,9 +38,9 @@ BOXES: Mapping[str, tuple[str, str]] = {
 }
 """The drawing and the colour of each pile, as on the backs of its cards."""
 
-FOOTPRINT: Mapping[str, float] = {"hole": 108.5, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
-"""The printed temple on the table, in millimetres: the radius of the hole for its lake, with half a millimetre of
-room, half the width of its base, how far that reaches to the front and the back, half of both stairs, their foot."""
+FOOTPRINT: Mapping[str, float] = {"hole": 96.3, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
+"""The printed temple on the table, in millimetres: the radius of the hole for its lake, whose shore hides the edge;
+half the width of its base, how far that reaches to the front and the back, half of both stairs, their foot."""
 
 GODS = ("huitzilopochtli", "tlaloc")
 COUNTDOWN = 13
@@ -54,9 +54,9 @@ def sheet(name: str, language: str) -> Mapping[str, Json]:
 
 
 def _named(pile: str, language: str) -> list[Piece]:
-    words = DECK.words[language]
+    texts = DECK.words[language]
     cards = [card for card in DECK if card.pile == pile]
-    return [Piece(card.id, "print.piece", {"name": words[say.title(card)]}) for card in cards]
+    return [Piece(card.id, "print.piece", {"name": texts[say.title(card)]}) for card in cards]
 
 
 PIECES: Mapping[str, Pieces] = {
@@ -75,15 +75,15 @@ def _cards(pile: str, language: str) -> Mapping[str, Json]:
 def _card(card: Card, language: str) -> Mapping[str, Json]:
     effect, facts = say.sentence(card)
     motif, amount = ("", "") if card.pile == "day" else _motif(card.effect)
-    words = DECK.words[language]
+    texts = DECK.words[language]
     return {
         "id": card.id,
         "pile": card.pile,
         "space": card.space or "",
         "number": card.number,
         "sign": card.sign or "",
-        "title": words[say.title(card)],
-        "story": words[say.story(card)],
+        "title": texts[say.title(card)],
+        "story": texts[say.story(card)],
         "effect": effect,
         "facts": facts,
         "counts": say.counts(card) or "",

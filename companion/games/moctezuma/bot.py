@@ -67,7 +67,7 @@ def decide(view: View, moves: Sequence[Move], below: Below, explorer: Explorer =
         knowledge = known(view)
         return best_of(moves, lambda move: _look(knowledge, int(move.args[0])), below)
     if "keep" in by_name:
-        return _kept(view, moves, explorer)
+        return _treasure_to_keep(view, moves, explorer)
     if "put" in by_name:
         return _under(view, moves)
     if "end_turn" not in by_name:
@@ -155,8 +155,8 @@ def _value(
 def _cards(view: View, temple: int) -> list[int]:
     """Return the treasure that may still be in a temple, assuming that others kept the best they could."""
     cards = sorted(worth for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True) for _ in range(copies))
-    for seat, kept in view["treasure"].items():
-        for card in kept:
+    for seat, treasure in view["treasure"].items():
+        for card in treasure:
             if card["temple"] == temple + 1 and seat != view["me"] and cards:
                 cards.pop()
     for trip in view["notebook"]["trips"]:
@@ -185,14 +185,14 @@ def _look(knowledge: Knowledge, space: int) -> float:
     return (2.0 if king in DOUBLED else 1.0) * (1.2 - chance) * (1 + space / 60)
 
 
-def _kept(view: View, moves: Sequence[Move], explorer: Explorer) -> Move:
+def _treasure_to_keep(view: View, moves: Sequence[Move], explorer: Explorer) -> Move:
     """Return the treasure to keep: the best of a good temple, the least of a bad one, none of it where one may."""
     here = view["places"][view["me"]]
     temple = deduce(known(view)).temples[here - 1]
     mine = {trip["temple"] for trip in view["notebook"]["trips"] if trip["kept"]}
     clue = 0.0 if here in mine else explorer.clue * float(temple.names[CLUE]) * GOLD / 3
-    keeps = [move for move in moves if move.name == "keep"]
-    best = max(keeps, key=lambda move: (float(temple.worth) * int(move.args[0]), int(move.args[0])))
+    treasures = [move for move in moves if move.name == "keep"]
+    best = max(treasures, key=lambda move: (float(temple.worth) * int(move.args[0]), int(move.args[0])))
     leave = next((move for move in moves if move.name == "leave"), None)
     if leave and float(temple.worth) * int(best.args[0]) + clue < 0:
         return leave

@@ -84,11 +84,11 @@ def read(text: str) -> Guide:
     for block in _blocks(markdown.parse(text)):
         first = block[0]
         if first.type == "heading_open":
-            words, level = block[1].content, int(first.tag[1:])
+            line, level = block[1].content, int(first.tag[1:])
             if level == 1:
-                title = words
+                title = line
             else:
-                passages.append(Passage(words, level))
+                passages.append(Passage(line, level))
         elif first.type == "blockquote_open":
             passages[-1].notes.append(_note(markdown, block))
         else:

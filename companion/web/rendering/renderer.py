@@ -56,6 +56,7 @@ from companion.games import registry
 from companion.games.kit import Arg, Json, Seat
 from companion.model.table import Table
 from companion.model.temples import Temple
+from companion.web.rendering import names
 from companion.web.rendering.art import Art
 from companion.web.rendering.paper import Printing
 from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Words
@@ -128,6 +129,7 @@ def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
         cache_size=-1,
     )
     environment.globals["symbol"] = symbol
+    environment.filters["name"] = lambda name: names.fitted(names.marked(name))
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}  # what a page carries to its script
     return environment
 
@@ -140,13 +142,13 @@ class At:
 
     def __init__(self, table: str, layout: str, seats: tuple[Seat, ...], language: str, stands_in: Seat = "") -> None:
         self.table, self.layout, self.language, self.stands_in = table, layout, language, stands_in
-        self.asked = False
+        self.read = False
         self._seats = seats
 
     @property
     def seats(self) -> tuple[Seat, ...]:
         """The seats that the page's phone holds."""
-        self.asked = True
+        self.read = True
         return self._seats
 
 
@@ -193,9 +195,9 @@ class Renderer:
             shared = self._shared.get(key)
             if shared and shared[0] == slice_:
                 return shared[1]
-            at.asked = False
+            at.read = False
             html = render(region, slice_)
-            if not at.asked:
+            if not at.read:
                 if len(self._shared) >= SHARED:
                     self._shared.clear()
                 self._shared[key] = slice_, html
@@ -214,7 +216,7 @@ class Renderer:
         context = {
             **self._context(words, At("", "page", (), language)),
             "moment": lambda iso: moment(words, datetime.fromisoformat(iso)),
-            "finding_words": lambda part, finding: finding_words(words, part, finding),
+            "finding_words": lambda part, finding: finding_text(words, part, finding),
             "ms": lambda width: milliseconds(words, width),
             "width_plot": lambda slot: plot(slot, room=max(LEAST, len(slot["points"]))),
         }
@@ -336,8 +338,8 @@ class Renderer:
             "at": at,
             "url": self._url,
             "clock": lambda iso: clock(words, iso),
-            "notice_words": lambda part, code: notice_words(words, part, code),
-            "health_words": lambda code, god="": health_words(words, code, god),
+            "notice_words": lambda part, code: notice_text(words, part, code),
+            "health_words": lambda code, god="": health_text(words, code, god),
             "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
             "bring": forms.bring,
             "for_another": forms.for_another,
@@ -400,7 +402,7 @@ class Forms:
     ) -> Markup:
         """Return the form for a choice, made by `seat`, or by the phone's first seat."""
         by = seat or self._first
-        inside: str = caller() if caller else words or self._words(f"choice.{choice['key']}", **choice["facts"])
+        inside: str = caller() if caller else words or self._words.named(f"choice.{choice['key']}", **choice["facts"])
         if choice["move"] is None:
             path = json.dumps([*picked, choice["facts"]["pick"]])
             page = self._url("picks", table_id=self._at.table, seat=by, picked=path)
@@ -446,7 +448,7 @@ class Forms:
 
         `what` distinguishes several for the same seat, so that each stays open or closed when its region changes.
         """
-        words = words or self._words("for_another.open", seat=seat)
+        words = words or self._words.named("for_another.open", seat=seat)
         html = self._macros.for_another(f"for-{seat}{'-' if what else ''}{what}", words, caller())
         return Markup(html)  # noqa: S704  # escaped there
 
@@ -486,12 +488,12 @@ def _clock(iso: str, time: str) -> Markup:
     return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, time)
 
 
-def health_words(words: Words, code: str, god: str = "") -> str:
+def health_text(words: Words, code: str, god: str = "") -> str:
     """Return a health code in words: what is wrong with which slot, and what to do."""
     return words(f"health.{code}", god=god) if god else words(f"health.{code}")
 
 
-def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
+def finding_text(words: Words, part: str, finding: Mapping[str, Any]) -> str:
     """Return the words of a finding: what was found (``seen``), or what to do (``todo``).
 
     Code and facts come from another program: one without a text, or without a fact for it, gets a general text.
@@ -506,7 +508,7 @@ def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
     return words(f"finding.other.{part}", code=str(finding["code"]), god=finding["god"])
 
 
-def notice_words(words: Words, part: str, code: str) -> str:
+def notice_text(words: Words, part: str, code: str) -> str:
     """Return the words of a notice: what happened (``seen``), or what that means (``means``)."""
     key = f"notice.{code}.{part}"
     return words(key) if words.has(key) else words(f"notice.other.{part}", code=code)
@@ -521,7 +523,7 @@ def moment(words: Words, at: datetime) -> Markup:
 
 def temple_news(words: Words, temple: Temple) -> list[str]:
     """Return one line for each thing on a temple's page that needs a person."""
-    news = [notice_words(words, "seen", notice.code) for notice in temple.notices]
+    news = [notice_text(words, "seen", notice.code) for notice in temple.notices]
     if temple.undecided:
         news.append(words("old.news", n=temple.undecided.through))
     if temple.quarantined:
@@ -534,7 +536,7 @@ def milliseconds(words: Words, width: float) -> str:
     return words("temple.width", ms=round(width, 1))
 
 
-def temple_words(words: Words, temple: Temple) -> str:
+def temple_text(words: Words, temple: Temple) -> str:
     """Return a temple's health in words."""
     now = temple.health()
-    return health_words(words, now.code, now.god)
+    return health_text(words, now.code, now.god)

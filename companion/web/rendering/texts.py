@@ -18,8 +18,8 @@ from __future__ import annotations
 import string
 import tomllib
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -28,6 +28,9 @@ from typing import Any, TypeAlias
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time
 from babel.numbers import format_decimal
+from markupsafe import Markup
+
+from companion.web.rendering import names
 
 LANGUAGES = ("en", "es")
 
@@ -53,12 +56,12 @@ def load(folder: Path) -> Mapping[str, Mapping[str, Text]]:
         found: dict[str, Text] = {}
         for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}.*.toml"))):
             try:
-                words = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+                entries = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError) as error:
                 raise TextError(f"texts {path} are {error}; expected a TOML file of words") from error
-            if twice := sorted(found.keys() & words.keys()):
+            if twice := sorted(found.keys() & entries.keys()):
                 raise TextError(f"texts {path} say {twice[0]!r} again; expected each key in one file")
-            found |= words
+            found |= entries
         texts[language] = found
     return texts
 
@@ -109,6 +112,7 @@ class Words:
     language: str
     layers: tuple[Mapping[str, Text], ...]
     people: Mapping[str, str] = field(default_factory=dict)
+    marks_names: bool = False
 
     def __call__(self, key: str, /, **facts: Any) -> str:
         """Return a text filled in with its facts; raises `MissingText`."""
@@ -119,6 +123,10 @@ class Words:
             return "".join(self._parts(text, facts))
         except KeyError as error:
             raise MissingText(f"{self.language} {key!r} needs the fact {error}; got {sorted(facts)}") from None
+
+    def named(self, key: str, /, **facts: Any) -> Markup:
+        """Return a text as HTML whose long names are fitted into their lines; raises `MissingText`."""
+        return names.fitted(replace(self, marks_names=True)(key, **facts))
 
     def has(self, key: str) -> bool:
         """Return whether there are words under a key."""
@@ -175,14 +183,17 @@ class Words:
 
     def _fact(self, value: Any, kind: str) -> str:
         if kind == "who":
-            return isolated(self.people[value]) if self.people.get(value) else self(f"seat.{value}")
+            return self._typed(self.people[value]) if self.people.get(value) else self(f"seat.{value}")
         if kind == "+":
             return f"{'−' if value < 0 else '+'}{self.number(abs(value))}"
         if kind:
             return self(f"{kind}.{value}")
         if isinstance(value, str):
-            return isolated(value)
+            return self._typed(value)
         return self.number(value) if type(value) in (int, float) else str(value)
+
+    def _typed(self, text: str) -> str:
+        return isolated(names.marked(text) if self.marks_names else text)
 
 
 def isolated(name: str) -> str:
@@ -223,6 +234,6 @@ class Library:
         return self._tools[key]
 
 
-def line_words(words: Words, code: str, facts: Mapping[str, Any]) -> str:
+def line_text(words: Callable[..., str], code: str, facts: Mapping[str, Any]) -> str:
     """Return one line of a table's story; a player who sits down without a name has a text of its own."""
     return words(f"log.{'sat_nameless' if code == 'sat' and not facts.get('name') else code}", **facts)

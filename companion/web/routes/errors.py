@@ -30,7 +30,7 @@ _STATUS = {
     "bad_move": 400,
     "store_failing": 503,
 }
-_WORDS = {404: "not_found", 405: "not_found", 413: "too_large"}
+_REFUSALS = {404: "not_found", 405: "not_found", 413: "too_large"}
 
 
 def _table() -> Table | None:
@@ -60,10 +60,10 @@ def install(app: Flask) -> None:
     @app.errorhandler(HTTPException)
     def of_http(error: HTTPException) -> Response:
         status = error.code or 500
-        words = _WORDS.get(status, "failed" if status >= 500 else "bad_request")
+        refusal = _REFUSALS.get(status, "failed" if status >= 500 else "bad_request")
         most = request.max_content_length or MAX_BODY
-        response = site().failure(site().words()(f"refusal.{words}", most=most), "", status)
+        response = site().failure(site().words()(f"refusal.{refusal}", most=most), "", status)
         for name, value in error.get_headers():
-            if name not in ("Content-Type", "Content-Length"):  # such as what may be asked instead
+            if name not in ("Content-Type", "Content-Length"):  # such as the methods that are allowed
                 response.headers[name] = value
         return response

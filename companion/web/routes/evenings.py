@@ -27,7 +27,7 @@ def past() -> Response:
         evenings=every[(page - 1) * AT_ONCE : page * AT_ONCE],
         end=lambda play: ending(play.table, Audience("")),
         played=len(played),
-        curve=lambda play: curve(play, (kept.token.at for kept in here.services.tables.tokens(play.table.id))),
+        curve=lambda play: curve(play, (stored.token.at for stored in here.services.tables.tokens(play.table.id))),
         mine=person_key(last_name()),
         person_key=person_key,
         by_game=by_game(played),

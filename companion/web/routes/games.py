@@ -9,8 +9,8 @@ from companion.games.kit import Game
 from companion.model.lobby import LONGEST_NAME
 from companion.model.table import ServiceError
 from companion.web.rendering.texts import Words
-from companion.web.routes.uploads import SHOWN, brought
-from companion.web.site import keep_token, language, redirect_to, site
+from companion.web.routes.uploads import MOST_FAULTS, brought
+from companion.web.site import language, redirect_to, set_token_cookie, site
 
 blueprint = Blueprint("games", __name__, url_prefix="/games")
 
@@ -42,12 +42,12 @@ def open_tool(game: str, aid: str) -> Response:
     texts = brought(found, request.form, request.files, here.services.tables.all())
     words = _words(found.name)
     if texts.faults:
-        return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=SHOWN)
+        return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=MOST_FAULTS)
     title = words("name")[:LONGEST_NAME].strip()
     table = here.services.tables.open(found.name, title, 1, next(iter(found.presets)), texts.texts)
     token = here.services.seats.share(table.id, table.code, {})
     here.services.seats.begin(table.id, token)
-    return keep_token(redirect_to(here.url("table", table_id=table.id)), table.id, token)
+    return set_token_cookie(redirect_to(here.url("table", table_id=table.id)), table.id, token)
 
 
 def _words(game: str) -> Words:

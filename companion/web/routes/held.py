@@ -55,7 +55,7 @@ def decide_held(table_id: str) -> Response:
     here, form = site(), request.form
     table = here.services.tables.get(table_id)
     _temple(table)
-    asked, to = request_id(), form.get("to", "")[:24]
+    post_id, to = request_id(), form.get("to", "")[:24]
     chosen = form.getlist("shown" if form.get("all") else "token")
     if not here.held(table):
         raise ServiceError("not_seated")
@@ -64,7 +64,7 @@ def decide_held(table_id: str) -> Response:
     whose = None if to == NONE else to
     try:
         here.services.temples.decisions.decide(
-            table_id, seat_token(table_id), form.get("seat", "")[:24], chosen, whose, asked
+            table_id, seat_token(table_id), form.get("seat", "")[:24], chosen, whose, post_id
         )
     except ServiceError as error:
         if error.code in ("not_seated", "not_your_seat", "store_failing"):

@@ -45,7 +45,7 @@ def _proved(view: View) -> View:
     @wraps(view)
     def checked(*given: Any, **named: Any) -> Response:
         if not site().is_organiser():
-            return _asked(FORBIDDEN, site().words()("refusal.organiser_only"))
+            return _login(FORBIDDEN, site().words()("refusal.organiser_only"))
         return view(*given, **named)
 
     return checked  # type: ignore[return-value] # it takes and gives what the view does
@@ -54,7 +54,7 @@ def _proved(view: View) -> View:
 @blueprint.get("")
 def organiser() -> Response:
     """Show all tables, temples, companions and brokers, or the form for the code."""
-    return _page() if site().is_organiser() else _asked()
+    return _page() if site().is_organiser() else _login()
 
 
 @blueprint.get("/stream")
@@ -71,7 +71,7 @@ def organiser_code() -> Response:
     try:
         proof = site().organiser_proof(request.form.get("code", ""))
     except ServiceError as error:
-        return _asked(FORBIDDEN, site().refusal(error))
+        return _login(FORBIDDEN, site().refusal(error))
     path = site().url("organiser")
     response = redirect_to(path)
     prove(response, ORGANISER, proof, path)
@@ -215,7 +215,7 @@ def codes() -> Response:
     return here.page("organiser_codes.html", invitations=invitations, join=f"{here.address}{here.url('join')}")
 
 
-def _asked(status: int = 200, problem: str = "") -> Response:
+def _login(status: int = 200, problem: str = "") -> Response:
     return site().page("organiser.html", status, allowed=False, problem=problem)
 
 

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 from companion.adapters.playtests import GAMES, MINUTES
 from companion.model.lobby import complete_options, seats_of
 from companion.model.table import ServiceError
-from companion.web.routes.uploads import SHOWN, brought, options_chosen
+from companion.web.routes.uploads import MOST_FAULTS, brought, options_chosen
 from companion.web.site import language, redirect_to, site, whole_number
 
 blueprint = Blueprint("playtests", __name__)
@@ -33,7 +33,7 @@ def start_playtest(game: str) -> Response:
     texts = brought(found, form, request.files, here.services.tables.all())
     if texts.faults:
         words = here.renderer.library.words(language(), found.name)
-        return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=SHOWN)
+        return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=MOST_FAULTS)
     preset, seats = form.get("preset", ""), whole_number(form.get("players", ""), 99) or 0
     seats_of(found, seats)
     chosen = {key: value for key, value in options_chosen(found, form).items() if key not in texts.texts}

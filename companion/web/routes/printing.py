@@ -39,8 +39,8 @@ def sheets(game: str) -> Response:
     found = site().game(game)
     if not found.sheets:
         raise ServiceError("unknown_sheet", sheet="all")
-    asked = request.args.get("players", "")
-    players = int(asked) if asked.isdecimal() and int(asked[:3]) in found.seatings else max(found.seatings)
+    typed = request.args.get("players", "")
+    players = int(typed) if typed.isdecimal() and int(typed[:3]) in found.seatings else max(found.seatings)
     name = site().renderer.library.words(language(), game)("name")
     return _page(
         found,
@@ -75,16 +75,16 @@ def _page(
     """Show sheets one after the other; `players` where the page is of all that so many need."""
     here = site()
     name, _ = registry.parts(game.name)
-    asked = request.args
+    given = request.args
     chosen = {
-        "paper": PAPERS.get(asked.get("paper", ""), PAPERS[DEFAULT]).name,
-        "ink": "low" if asked.get("ink") == "low" else "full",
-        "sides": "fronts" if asked.get("sides") == "fronts" else "both",
+        "paper": PAPERS.get(given.get("paper", ""), PAPERS[DEFAULT]).name,
+        "ink": "low" if given.get("ink") == "low" else "full",
+        "sides": "fronts" if given.get("sides") == "fronts" else "both",
     }
     offered = {"paper": list(PAPERS), "ink": ["full", "low"], "sides": ["both", "fronts"]}
     if any("boxes" in slice_ for _, slice_ in sheets):
         offered["stock"] = list(STOCKS)
-        chosen["stock"] = next((each for each in STOCKS if each == asked.get("stock")), STOCKS[0])
+        chosen["stock"] = next((each for each in STOCKS if each == given.get("stock")), STOCKS[0])
     printing = Printing(
         PAPERS[chosen["paper"]],
         chosen["ink"] == "low",

@@ -12,7 +12,7 @@ from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words
-from companion.web.routes.table import refusal_words
+from companion.web.routes.table import refusal_text
 from companion.web.site import (
     BAD_FORM,
     new_request,
@@ -45,10 +45,10 @@ def settle(table_id: str) -> Response:
     """Credit the marked tokens to one seat, or dismiss them: all of them, or none."""
     here, form = site(), request.form
     table = here.services.tables.get(table_id)
-    asked, version = request_id(), whole_number(form.get("version", ""), 10**9)
+    post_id, version = request_id(), whole_number(form.get("version", ""), 10**9)
     if version is None:
         raise ServiceError("bad_move")
-    if asked in table.requests:
+    if post_id in table.requests:
         return redirect_to(here.url("reconcile", table_id=table_id))
     one, to = form.get("one", ""), form.get("to", "")
     if one:  # the button of one token: its id, and whose it is
@@ -65,7 +65,7 @@ def settle(table_id: str) -> Response:
         seat = table.chair(to).seat
         return _page(table, here.words(table)("reconcile.not_theirs", seat=seat), BAD_FORM)
     played = here.services.play.moves(
-        table_id, seat_token(table_id), form.get("seat", "")[:24], moves, version, asked
+        table_id, seat_token(table_id), form.get("seat", "")[:24], moves, version, post_id
     )
     return _answered(played)
 
@@ -90,11 +90,11 @@ def _answered(played: Played) -> Response:
         return redirect_to(site().url("reconcile", table_id=played.table.id))
     if played.refusal is None:
         return _notice(played.table, site().words()("notice.stale"))
-    return _notice(played.table, refusal_words(played.table, played.refusal))
+    return _notice(played.table, refusal_text(played.table, played.refusal))
 
 
-def _notice(table: Table, words: str) -> Response:
-    return site().error_page(words, site().url("reconcile", table_id=table.id))
+def _notice(table: Table, text: str) -> Response:
+    return site().error_page(text, site().url("reconcile", table_id=table.id))
 
 
 def _audit(table: Table) -> TokenAudit:
@@ -139,15 +139,15 @@ def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
 
 
 def _unclaimed(words: Words, unclaimed: Unclaimed) -> dict[str, Any]:
-    waiting, kept = unclaimed.waiting, unclaimed.kept
+    waiting, stored = unclaimed.waiting, unclaimed.stored
     doubt = f"doubt.{waiting.doubt}"
     return {
         "id": waiting.id,
         "god": waiting.god,
         "why": words(doubt if words.has(doubt) else "doubt.other"),
-        "at": kept.token.at if kept else None,
-        "width_ms": round(kept.token.width_ms, 1) if kept else None,
-        "flags": sorted(kept.token.flags) if kept else [],
+        "at": stored.token.at if stored else None,
+        "width_ms": round(stored.token.width_ms, 1) if stored else None,
+        "flags": sorted(stored.token.flags) if stored else [],
         "suggested": waiting.suggested or "",
         "claims": list(waiting.claims),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response, make_response
@@ -10,6 +11,7 @@ from flask import Blueprint, Response, make_response
 from companion.games import registry
 from companion.model.plays import bg_stats, result_of
 from companion.model.table import Table
+from companion.web.rendering import names
 from companion.web.routes.story import file_of
 from companion.web.site import site
 from companion.web.view_models.table import Audience, ending
@@ -51,6 +53,10 @@ def _over(table_id: str) -> Table:
 def _drawn(template: str, table: Table) -> str:
     here = site()
     words = here.words(table)
+    whole = {
+        seat: name.replace(" ", "\u00a0") for seat, name in words.people.items()
+    }  # a line ends before or after it
+    words = replace(words, people=whole)
     end: dict[str, Any] = dict(ending(table, Audience(words.language)))
     emblems = here.renderer.art.names
     return here.renderer.page(
@@ -59,6 +65,7 @@ def _drawn(template: str, table: Table) -> str:
         {
             "t": words,
             "words": words,
+            "ems": names.ems,
             "title": table.title,
             "day": words.day(table.began_at or table.charter.opened_at),
             "end": end,

@@ -94,7 +94,7 @@ def setup_code() -> Response:
 def _step(step: str, status: int = 200, problem: str = "") -> Response:
     here = site()
     place = STEPS.index(step)
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "step": step,
         "steps": STEPS,
         "before": STEPS[place - 1] if place else "",
@@ -104,14 +104,14 @@ def _step(step: str, status: int = 200, problem: str = "") -> Response:
         "problem": problem,
     }
     if step == "network":
-        shown |= {
+        context |= {
             "network": here.config.network.look(),
             "address": here.address,
             "name_address": here.config.name_address(),
         }
     elif step == "beams":
-        shown |= _beams()
-    return here.page("setup.html", status, **shown)
+        context |= _beams()
+    return here.page("setup.html", status, **context)
 
 
 def _beams() -> dict[str, Any]:

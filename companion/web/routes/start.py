@@ -13,19 +13,19 @@ from companion.model.table import ServiceError, Table
 from companion.web.rendering import fonts
 from companion.web.rendering.styles import Sheet
 from companion.web.rendering.texts import LANGUAGES
-from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier, options_chosen
+from companion.web.routes.uploads import MOST_FAULTS, OF_TABLE, OWN, Brought, brought, earlier, options_chosen
 from companion.web.site import (
     BAD_FORM,
     FORBIDDEN,
     YEAR,
     free_seats,
-    keep_code,
-    keep_name,
-    keep_token,
     last_name,
     local_path,
     redirect_to,
     seat_token,
+    set_code_cookie,
+    set_name_cookie,
+    set_token_cookie,
     site,
     whole_number,
 )
@@ -37,6 +37,8 @@ OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
 """The errors of a form whose temple is held by another table."""
 
 NOTHING_BROUGHT = Brought()
+ICONS = (("icon-192", 192, "any"), ("icon-512", 512, "any"), ("icon-maskable-512", 512, "maskable"))
+"""The manifest's drawn icons: file, size in px, purpose."""
 EVENING_MIN = 300
 """The longest game, in minutes, for one evening: a longer one is offered first only if it was played here last."""
 WEEK = 7 * 24 * 3600
@@ -84,7 +86,18 @@ def manifest() -> Response:
         display="standalone",
         background_color=colours["paper"],
         theme_color=colours["paper"],
-        icons=[{"src": here.url("icon"), "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
+        icons=[
+            {"src": here.url("icon"), "sizes": "any", "type": "image/svg+xml", "purpose": "any"},
+            *(
+                {
+                    "src": here.url("static", filename=f"{name}.png"),
+                    "sizes": f"{size}x{size}",
+                    "type": "image/png",
+                    "purpose": purpose,
+                }
+                for name, size, purpose in ICONS
+            ),
+        ],
     )
     response.mimetype = "application/manifest+json"
     return response
@@ -165,10 +178,10 @@ def tables() -> Response:
     )
 
 
-def _list(shown: Sequence[Table]) -> dict[str, Any]:
+def _list(tables: Sequence[Table]) -> dict[str, Any]:
     """Return what a list shows besides its tables: where this phone sits, and how games ended."""
     return {
-        "held": {table.id for table in shown if table.phase != "over" and site().sits_at(table)},
+        "held": {table.id for table in tables if table.phase != "over" and site().sits_at(table)},
         "end": lambda table: ending(table, Audience("")),
     }
 
@@ -223,7 +236,7 @@ def open_table() -> Response:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
         return _new_table(form, site().refusal(error), status, texts)
     site().services.setup.finish()
-    return keep_code(redirect_to(site().url("invited", code=table.code)), table)
+    return set_code_cookie(redirect_to(site().url("invited", code=table.code)), table)
 
 
 class Offer(NamedTuple):
@@ -287,8 +300,8 @@ def _new_table(
     temples = site().services.temples.all()
     idle = [temple.name for temple in temples if temple.alive and not temple.table_id]
     last = _last_of(game, tables)
-    asked = form.get("preset", "")
-    preset = asked if asked in game.presets else _preset(game, last)
+    wanted = form.get("preset", "")
+    preset = wanted if wanted in game.presets else _preset(game, last)
     values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
     try:
         picked = options_chosen(game, form)
@@ -308,7 +321,7 @@ def _new_table(
         own=OWN,
         of_table=OF_TABLE,
         earlier=earlier(game, tables, form),
-        shown=SHOWN,
+        shown=MOST_FAULTS,
         temples=temples,
         held={
             temple.name: table.title
@@ -386,7 +399,9 @@ def sit(table_id: str) -> Response:
         token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
-    return keep_name(keep_token(redirect_to(site().url("table", table_id=table_id)), table_id, token), name)
+    return set_name_cookie(
+        set_token_cookie(redirect_to(site().url("table", table_id=table_id)), table_id, token), name
+    )
 
 
 @blueprint.post("/t/<table_id>/share")
@@ -400,9 +415,9 @@ def share(table_id: str) -> Response:
         token = site().services.seats.share(table_id, code, names, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
-    seated = keep_token(redirect_to(site().url("table", table_id=table_id)), table_id, token)
+    seated = set_token_cookie(redirect_to(site().url("table", table_id=table_id)), table_id, token)
     first = next(iter(names.values()), "")
-    return keep_name(seated, first) if first.strip() else seated
+    return set_name_cookie(seated, first) if first.strip() else seated
 
 
 def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:

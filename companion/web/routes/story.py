@@ -21,7 +21,7 @@ from companion.model.exports import exported, written
 from companion.model.history import ReplayStep, ends, turns
 from companion.model.table import LoggedEntry, Table
 from companion.web.rendering.renderer import clock
-from companion.web.rendering.texts import Words, line_words
+from companion.web.rendering.texts import Words, line_text
 from companion.web.site import language, new_request, site, whole_number
 from companion.web.view_models.table import Audience, cut_past
 
@@ -40,9 +40,9 @@ def story(table_id: str) -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     words = here.words(table)
-    stages = _stages(table)
+    steps = _steps(table)
     render = here.renderer.of_story(table, words.language)
-    charts = table.game.charts(table.game.view(each.state, None) for each in ends(stages))
+    charts = table.game.charts(table.game.view(each.state, None) for each in ends(steps))
     return here.page(
         "story.html",
         table=table,
@@ -56,7 +56,7 @@ def story(table_id: str) -> Response:
                 "last": turn.last,
                 "lines": _lines(words, turn.logged),
             }
-            for turn in turns(stages)
+            for turn in turns(steps)
         ],
         drawn={name: Markup(render(name, slice_)) for name, slice_ in charts.items()},  # noqa: S704  # a template
         game_style=here.game_style(table.charter.game),
@@ -69,20 +69,20 @@ class Past:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._key = ("", -1)
-        self._stages: tuple[ReplayStep, ...] = ()
+        self._steps: tuple[ReplayStep, ...] = ()
 
-    def stages(self, table: Table, replay: Callable[[Table], Iterator[ReplayStep]]) -> tuple[ReplayStep, ...]:
+    def steps(self, table: Table, replay: Callable[[Table], Iterator[ReplayStep]]) -> tuple[ReplayStep, ...]:
         """Return every stage of a table up to its version; they never change, because a log only grows."""
         with self._lock:
             if self._key != (table.id, table.version):
-                self._stages = tuple(replay(table))
+                self._steps = tuple(replay(table))
                 self._key = (table.id, table.version)
-            return self._stages
+            return self._steps
 
 
-def _stages(table: Table) -> tuple[ReplayStep, ...]:
+def _steps(table: Table) -> tuple[ReplayStep, ...]:
     past: Past = current_app.extensions.setdefault("past", Past())
-    return past.stages(table, site().services.tables.replay)
+    return past.steps(table, site().services.tables.replay)
 
 
 def _lines(words: Words, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
@@ -90,8 +90,8 @@ def _lines(words: Words, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
         {
             "n": each.n,
             "mark": line.mark,
-            "words": line_words(words, line.code, line.facts),
-            "hand": _hand_words(words, each.hand) if first else "",
+            "words": line_text(words.named, line.code, line.facts),
+            "hand": _hand_text(words, each.hand) if first else "",
             "clock": clock(words, each.at.isoformat()),
         }
         for each in logged
@@ -99,7 +99,7 @@ def _lines(words: Words, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
     ]
 
 
-def _hand_words(words: Words, hand: Seat) -> str:
+def _hand_text(words: Words, hand: Seat) -> str:
     if not hand:
         return ""
     return words("log.by_app") if hand == "app" else words("log.by_hand", seat=hand)
@@ -114,7 +114,7 @@ def export_json(table_id: str) -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     seats = [seat for seat in here.held(table) if seat not in table.delegated_seats()]
-    export = exported(table.charter, table.game, _stages(table), seats)
+    export = exported(table.charter, table.game, _steps(table), seats)
     return file_of(table, written(export).encode(), "json", "application/json")
 
 
@@ -127,12 +127,12 @@ def export_csv(table_id: str) -> Response:
     out = io.StringIO()
     rows = csv.writer(out)
     rows.writerow([words(f"export.{name}") for name in ("entry", "time", "turn", "by", "hand", "what")])
-    for step in _stages(table):
+    for step in _steps(table):
         entry, before, _ = step
         turn = table.game.turn(before.state) if before.steps else 0
         hand = _who(words, entry.hand) if entry.hand else ""
         for line in step.lines:
-            what = line_words(words, line.code, line.facts)
+            what = line_text(words, line.code, line.facts)
             rows.writerow(
                 map(_cell, (entry.n, entry.at.isoformat(timespec="seconds"), turn, _who(words, entry.by), hand, what))
             )
@@ -169,10 +169,10 @@ def replay(table_id: str) -> Response:
     step = whole_number(request.args.get("step", ""), 10**9)
     step = now.version if step is None else max(1, min(step, now.version))
     layout = "screen" if request.args.get("as") == "screen" else "phone"
-    stages = _stages(now)[:step]
-    table = stages[-1].after if stages else Table.opened(now.charter, now.game)
+    steps = _steps(now)[:step]
+    table = steps[-1].after if steps else Table.opened(now.charter, now.game)
     words = here.words(now)
-    logged = table.logged[-1:] if stages and stages[-1].lines else ()
+    logged = table.logged[-1:] if steps and steps[-1].lines else ()
     return here.page(
         "replay.html",
         table=now,

@@ -35,7 +35,7 @@ def stream(table_id: str) -> Response:
 
     def look() -> RenderedPage | None:
         """Return the page now, or None if this phone has gained or lost a seat since the page was made."""
-        if here.seats_shown(table_id, layout, token, stand_in) != audience.seats:
+        if here.visible_seats(table_id, layout, token, stand_in) != audience.seats:
             return None
         return here.rendered(table, audience)
 

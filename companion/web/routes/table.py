@@ -16,16 +16,16 @@ from companion.games import registry
 from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
 from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
-from companion.web.rendering.previews import preview_words
+from companion.web.rendering.previews import preview_text
 from companion.web.rendering.renderer import fill_placeholders, placer, spelled
 from companion.web.site import (
-    keep_code,
-    keep_token,
     language,
     new_request,
     redirect_to,
     request_id,
     seat_token,
+    set_code_cookie,
+    set_token_cookie,
     site,
     wants_json,
     whole_number,
@@ -127,7 +127,7 @@ def prove_screen(table_id: str) -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     here.check_code(table, request.form.get("code", ""))
-    return keep_code(redirect_to(_back(table_id, "screen")), table)
+    return set_code_cookie(redirect_to(_back(table_id, "screen")), table)
 
 
 @blueprint.get("/qr.svg")
@@ -179,15 +179,15 @@ def play(table_id: str) -> Response:
         if number is None:
             raise ServiceError("bad_number")
         move = Move(move.name, (*move.args, number))
-    seat, version, asked = _post()
-    return _played(table_id, site().services.play.move(table_id, seat_token(table_id), seat, move, version, asked))
+    seat, version, post_id = _post()
+    return _played(table_id, site().services.play.move(table_id, seat_token(table_id), seat, move, version, post_id))
 
 
 @blueprint.post("/chance")
 def chance(table_id: str) -> Response:
     """Let the app roll or draw."""
-    _, version, asked = _post()
-    return _played(table_id, site().services.play.roll(table_id, seat_token(table_id), version, asked))
+    _, version, post_id = _post()
+    return _played(table_id, site().services.play.roll(table_id, seat_token(table_id), version, post_id))
 
 
 @blueprint.post("/away")
@@ -246,7 +246,7 @@ def again(table_id: str) -> Response:
     """Open a table with the same players and rules, and redirect to it."""
     token = seat_token(table_id)
     following = site().services.tables.again(table_id, token)
-    return keep_token(redirect_to(site().url("table", table_id=following.id)), following.id, token)
+    return set_token_cookie(redirect_to(site().url("table", table_id=following.id)), following.id, token)
 
 
 @blueprint.get("/again")
@@ -257,21 +257,23 @@ def follow(table_id: str) -> Response:
         return redirect_to(site().url("table", table_id=table_id))
     response = redirect_to(site().url("table", table_id=table.again))
     token = seat_token(table_id)
-    return keep_token(response, table.again, token) if site().services.seats.held(table.again, token) else response
+    return (
+        set_token_cookie(response, table.again, token) if site().services.seats.held(table.again, token) else response
+    )
 
 
 @blueprint.post("/undo")
 def undo(table_id: str) -> Response:
     """Undo a seat's last move."""
-    seat, version, asked = _post()
-    return _played(table_id, site().services.play.undo(table_id, seat_token(table_id), seat, version, asked))
+    seat, version, post_id = _post()
+    return _played(table_id, site().services.play.undo(table_id, seat_token(table_id), seat, version, post_id))
 
 
 def _post() -> tuple[Seat, int, str]:
-    asked, version = request_id(), whole_number(request.form.get("version", ""), 10**9)
+    post_id, version = request_id(), whole_number(request.form.get("version", ""), 10**9)
     if version is None:
         raise ServiceError("bad_move")
-    return request.form.get("seat", "")[:24], version, asked
+    return request.form.get("seat", "")[:24], version, post_id
 
 
 @blueprint.post("/free")
@@ -339,11 +341,11 @@ def _foreseen(html: str, table: Table, seat: Seat, choice: Choice) -> str:
     """Return the form of a choice, with what it would change as far as its seat can know."""
     if seat == CHANCE or not choice.move or table.phase != "running":
         return html
-    words = preview_words(site().words(table), table.game.preview(table.state, seat, choice.move))
-    if not words:
+    text = preview_text(site().words(table), table.game.preview(table.state, seat, choice.move))
+    if not text:
         return html
     made = Markup('<div class="foreseen">{}<p>{}</p></div>')
-    return made.format(Markup(html), words)  # noqa: S704  # from a template that escapes
+    return made.format(Markup(html), text)  # noqa: S704  # from a template that escapes
 
 
 @blueprint.get("/preview")
@@ -358,7 +360,7 @@ def preview(table_id: str) -> Response:
         raise ServiceError("not_your_seat", seat=seat)
     moves = [_read_move(text) for text in request.args.getlist("move")[:PREVIEWS]]
     words = here.words(table)
-    return jsonify(previews=[preview_words(words, table.game.preview(table.state, seat, move)) for move in moves])
+    return jsonify(previews=[preview_text(words, table.game.preview(table.state, seat, move)) for move in moves])
 
 
 def _read_move(text: str) -> Move:
@@ -378,10 +380,10 @@ def _played(table_id: str, played: Played) -> Response:
     if played.stale:
         return _notice(played.table, "stale", site().words()("notice.stale"))
     assert played.refusal is not None  # what is neither accepted nor stale was refused
-    return _notice(played.table, "refused", refusal_words(played.table, played.refusal))
+    return _notice(played.table, "refused", refusal_text(played.table, played.refusal))
 
 
-def refusal_words(table: Table, refusal: Refusal) -> str:
+def refusal_text(table: Table, refusal: Refusal) -> str:
     """Return why the rules of a table refused a move, in its game's words."""
     return site().words(table)(f"refusal.{refusal.code}", **refusal.facts)
 
@@ -392,8 +394,8 @@ def _done(table_id: str) -> Response:
     return redirect_to(_back(table_id))
 
 
-def _notice(table: Table, kind: str, words: str) -> Response:
-    return site().failure(words, _back(table.id), kind=kind, news=lambda: _news(table.id))
+def _notice(table: Table, kind: str, text: str) -> Response:
+    return site().failure(text, _back(table.id), kind=kind, news=lambda: _news(table.id))
 
 
 def _news(table_id: str) -> dict[str, Any]:

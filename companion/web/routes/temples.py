@@ -14,7 +14,7 @@ from templo import contract
 
 blueprint = Blueprint("temples", __name__)
 
-_ASKED = {
+_BUTTONS = {
     "identify": (contract.CommandName.IDENTIFY, None),
     "selftest": (contract.CommandName.SELFTEST, None),
     "drop": (contract.CommandName.DROP, None),
@@ -62,7 +62,7 @@ def ask(name: str) -> Response:
     """Send a request to a temple without a running game: anybody on this network may."""
     if game_runs(site().services.temples.get(name)):
         return refused(name, ServiceError("game_runs"), FORBIDDEN)
-    return _asked(name)
+    return _send(name)
 
 
 def game_runs(temple: Temple) -> bool:
@@ -82,15 +82,15 @@ def ask_at_table(table_id: str) -> Response:
         raise ServiceError("no_temple_here")
     if not here.trusted(table):
         return refused(table.temple, ServiceError("game_runs"), FORBIDDEN)
-    return _asked(table.temple)
+    return _send(table.temple)
 
 
-def _asked(name: str) -> Response:
+def _send(name: str) -> Response:
     form = request.form
-    what, asked = form.get("what", ""), request_id()
-    if what not in _ASKED:
+    what, post_id = form.get("what", ""), request_id()
+    if what not in _BUTTONS:
         raise ServiceError("bad_move")
-    command, keep = _ASKED[what]
+    command, keep = _BUTTONS[what]
     try:
         god = contract.God(form.get("god", "")) if what in _OF_A_SLOT else None
     except ValueError:
@@ -100,7 +100,7 @@ def _asked(name: str) -> Response:
         raise ServiceError("bad_move")
     count = whole_number(form.get("count", "").strip(), 10**6) or 0 if what == "calibrate" else None
     try:
-        site().services.temples.requests.send(name, command, asked, god, count, keep, notice)
+        site().services.temples.requests.send(name, command, post_id, god, count, keep, notice)
     except ServiceError as error:
         return refused(name, error, CONFLICT)
     return done(name)

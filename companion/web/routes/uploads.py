@@ -29,7 +29,7 @@ EARLIER = 6
 MAX_UPLOAD = 524_288
 """The most bytes of a form with a text; any valid text fits."""
 
-SHOWN = 20
+MOST_FAULTS = 20
 """The most faults of a text on a page."""
 
 
@@ -118,8 +118,8 @@ def _data(
         return None
     if picked != OWN:
         raise ServiceError("bad_option", option=option.key, value=picked[:32])
-    if kept := form.get(f"text.{option.key}"):
-        return kept.encode("utf-8", "surrogatepass")
+    if text := form.get(f"text.{option.key}"):
+        return text.encode("utf-8", "surrogatepass")
     raise ServiceError("no_file", option=option.key)
 
 

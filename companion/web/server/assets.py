@@ -83,8 +83,8 @@ def _route() -> str:
 
 def _is_current(files: Files) -> bool:
     """Return whether the answer is as old as the version: style sheets are, because they were joined at the start."""
-    asked = request.view_args or {}
-    return "filename" not in asked or files.unchanged(asked.get("game", ""), asked["filename"])
+    arguments = request.view_args or {}
+    return "filename" not in arguments or files.unchanged(arguments.get("game", ""), arguments["filename"])
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -49,9 +49,9 @@ class Hosts:
 
     def __init__(self, names: Iterable[str], own: Callable[[], Iterable[str]], clock: Callable[[], float]) -> None:
         self._names = frozenset(name.lower().strip("[]").rstrip(".") for name in names)
-        self._ask_own = own
+        self._find_own = own
         self._clock = clock
-        self._asked: tuple[float, frozenset[str]] | None = None
+        self._found: tuple[float, frozenset[str]] | None = None
 
     def known(self, host: str) -> bool:
         """Return whether a Host header names this companion."""
@@ -59,9 +59,9 @@ class Hosts:
         return bool(name) and (name in self._names or name in self._own())
 
     def _own(self) -> frozenset[str]:
-        if self._asked is None or self._clock() - self._asked[0] > 5:
-            self._asked = (self._clock(), frozenset(self._ask_own()))
-        return self._asked[1]
+        if self._found is None or self._clock() - self._found[0] > 5:
+            self._found = (self._clock(), frozenset(self._find_own()))
+        return self._found[1]
 
 
 def install(
@@ -83,11 +83,11 @@ def install(
 
     @app.before_request
     def check() -> None:
-        asked = request.environ.get("HTTP_HOST", "")
-        if not hosts.known(asked):
-            raise Refused(400, "foreign_host", host=asked[:80] or "-")
+        host = request.environ.get("HTTP_HOST", "")
+        if not hosts.known(host):
+            raise Refused(400, "foreign_host", host=host[:80] or "-")
         if request.method in WRITES:
-            if request.headers.get("Origin", "") != f"{request.scheme}://{asked}":
+            if request.headers.get("Origin", "") != f"{request.scheme}://{host}":
                 raise Refused(403, "foreign_origin")
             most = larger.get(request.endpoint or "", MAX_BODY)
             request.max_content_length = request.max_form_memory_size = most

@@ -61,7 +61,7 @@ LARGEST = 1_048_576
 STALLED_MS = 45_000
 """After this time without a response from its phone a connection is closed, and its stream with it."""
 
-LAST_WORDS = 2.0
+FINISH_S = 2.0
 """Seconds for running requests at the end."""
 
 PROBE_S = 2.0
@@ -124,17 +124,18 @@ class Server:
         """
         self._beat = beat
         self._probe = _Probe(pages_beat, prove)
-        # waitress warns of every page that waits a moment for a thread, and logs the paths of those who hang up.
+        # waitress warns about every page that waits a moment for a thread, and logs the path of each closed
+        # connection.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         logging.getLogger("waitress").setLevel(logging.WARNING)
         self._map: dict[int, Any] = {}
         self._socket = _listening(host, port)
         adjustments = Adjustments(
             threads=PAGES,
-            connection_limit=1_000_000,  # never reached: it would stop accepting from everybody
+            connection_limit=1_000_000,  # never reached: at its limit waitress would stop accepting anybody
             cleanup_interval=1,
             **(_behind(proxy) if proxy else {}),
-            channel_request_lookahead=1,  # or a stream learns only from its next write that nobody reads it
+            channel_request_lookahead=1,  # without it a stream notices only at its next write that nobody reads it
             max_request_body_size=LARGEST,
             outbuf_high_watermark=1_048_576,
             asyncore_use_poll=True,
@@ -175,19 +176,19 @@ class Server:
     def stop(self) -> None:
         """Make `serve` return; from any thread, or from a signal's handler."""
         self._stopping = True
-        with contextlib.suppress(OSError):  # it may have noticed by itself, and have closed what would wake it
+        with contextlib.suppress(OSError):  # it may have noticed by itself, and have closed its wake-up socket
             self._server.pull_trigger()
 
     def _finish(self) -> None:
         self._server.accepting = False
-        deadline = time.monotonic() + LAST_WORDS
+        deadline = time.monotonic() + FINISH_S
         while time.monotonic() < deadline and any(
             channel.requests or channel.total_outbufs_len for channel in self._server.active_channels.values()
         ):
             wasyncore.loop(timeout=0.02, use_poll=True, map=self._map, count=1)
         for channel in list(self._server.active_channels.values()):
             channel.handle_close()
-        self._server.task_dispatcher.shutdown(timeout=LAST_WORDS)
+        self._server.task_dispatcher.shutdown(timeout=FINISH_S)
         wasyncore.close_all(self._map)
 
 
@@ -409,7 +410,7 @@ def _closed_one(channels: Iterable[_Channel]) -> bool:
     idle = [channel for channel in channels if channel.idle]
     if not idle:
         return False
-    # One that is still being sent an answer goes last.
+    # A connection that is still being sent a response is closed last.
     min(idle, key=lambda channel: (channel.total_outbufs_len > 0, channel.touched)).handle_close()
     return True
 

@@ -16,13 +16,13 @@ def page(table: Table, held: Sequence[Seat]) -> dict[str, Json]:
     holds, and ``chance``: what is due, whose it is, whether it is this phone's, and what may be typed in.
     """
     acting = _acting(table, held)
-    shown: dict[str, Json] = dict(table.game.view(table.state, acting or None))
-    shown["acting"] = acting
-    shown["temple"] = table.temple or ""
-    shown["choices"] = _choices(table, acting) if acting else []
-    shown["also"] = {seat: _choices(table, seat) for seat in held if seat != acting}
-    shown["chance"] = _chance(table, held)
-    return shown
+    view: dict[str, Json] = dict(table.game.view(table.state, acting or None))
+    view["acting"] = acting
+    view["temple"] = table.temple or ""
+    view["choices"] = _choices(table, acting) if acting else []
+    view["also"] = {seat: _choices(table, seat) for seat in held if seat != acting}
+    view["chance"] = _chance(table, held)
+    return view
 
 
 def _acting(table: Table, held: Sequence[Seat]) -> Seat:

@@ -78,15 +78,15 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> V
         slices["call"] = call(table, audience)
         slices["yours"] = _yours(table, audience)
         slices["absent"] = _absent(table, audience)
-        shown = handheld.page(table, audience.seats)
+        view = handheld.page(table, audience.seats)
         if audience.layout == "phone" and table.phase == "running" and "." not in table.charter.game:
-            guide = table.game.guide(shown)
+            guide = table.game.guide(view)
             slices["guide"] = _guide(table, guide, mine=bool(slices["call"]["mine"]))
             slices["phases"] = {"phases": [*guide.phases], "now": guide.phase}
-        slices |= table.game.regions(shown)
+        slices |= table.game.regions(view)
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
-    stage = "lobby" if table.phase == "lobby" else "play"
-    mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
+    phase = "lobby" if table.phase == "lobby" else "play"
+    mark = f"{phase}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
     mark += f":for-{audience.stands_in}" if audience.stands_in else ""
     return ViewModel(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
 
@@ -114,8 +114,8 @@ def _log(table: Table, layout: str) -> Mapping[str, Json]:
 
 def _draft(faults: Sequence[Fault]) -> Mapping[str, Json]:
     """Return what is wrong in the file that a table follows while its designer edits it."""
-    shown: list[Json] = [{"line": each.line, "code": each.code, "facts": each.facts} for each in faults[:FAULTS]]
-    return {"faults": shown, "count": len(faults)}
+    first: list[Json] = [{"line": each.line, "code": each.code, "facts": each.facts} for each in faults[:FAULTS]]
+    return {"faults": first, "count": len(faults)}
 
 
 def _table_health(services: Services, table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
@@ -318,8 +318,8 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
 
 def _guide(table: Table, guide: Guide, *, mine: bool) -> Mapping[str, Json]:
     """Return what a first turn's guide says to who must act; the page's script knows who wants to read it."""
-    said = {"why": guide.why, "lit": guide.lit} if mine else {"why": "", "lit": ""}
-    return {"game": table.charter.game, "turn": table.game.turn(table.state), "mine": mine, **said}
+    texts = {"why": guide.why, "lit": guide.lit} if mine else {"why": "", "lit": ""}
+    return {"game": table.charter.game, "turn": table.game.turn(table.state), "mine": mine, **texts}
 
 
 def ending(table: Table, audience: Audience) -> Mapping[str, Json]:

@@ -79,7 +79,7 @@ class Todo(NamedTuple):
     error: str = ""
     """The temple's own words, in English."""
 
-    def shown(self) -> dict[str, Json]:
+    def to_dict(self) -> dict[str, Json]:
         """Return it as a slice holds it."""
         return {
             **self._asdict(),
@@ -96,10 +96,10 @@ def temple_view_model(services: Services, name: str) -> ViewModel:
     slices: dict[str, Mapping[str, Json]] = {
         "now": _now(temple, serves, unclaimed),
         "beams": _beams(temple),
-        "ask": _ask(temple, serves),
+        "ask": _requests(temple, serves),
         "widths": {"slots": [_widths(temple, contract.God(god)) for god in LEFT_TO_RIGHT]},
         "ledger": _ledger(services, temple, serves, unclaimed),
-        "recent": {"tokens": [_token(kept) for kept in temple.recent[:LISTED]]},
+        "recent": {"tokens": [_token(stored) for stored in temple.recent[:LISTED]]},
         "serving": _serving(services, temple, serves),
         "source": _source(temple),
     }
@@ -135,18 +135,18 @@ def _of_health(temple: Temple, code: str) -> Todo:
 
 def _findings(temple: Temple) -> Iterator[Todo]:
     """Yield what is wrong with the beams; what both have at once is one thing."""
-    said = temple.diagnosis
-    if said is None:
+    diagnosis = temple.diagnosis
+    if diagnosis is None:
         yield from _of_status(temple)
         return
-    each_has = [{finding.code for finding in said.beams[god]} for god in contract.God]
+    each_has = [{finding.code for finding in diagnosis.beams[god]} for god in contract.God]
     common = each_has[0] & each_has[1] & _COMMON.keys()
     for god in map(contract.God, LEFT_TO_RIGHT):
-        for each in said.beams[god]:
+        for each in diagnosis.beams[god]:
             if each.code in common and god != LEFT_TO_RIGHT[0]:
                 continue
             age = each.facts.get("for_s", each.facts.get("ago_s"))
-            since = _before(said.at, age) if age is not None else ""
+            since = _before(diagnosis.at, age) if age is not None else ""
             if each.code in common:
                 yield Todo("finding", _COMMON[each.code], "", each.facts, since)
             else:
@@ -188,7 +188,7 @@ def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, J
         "here": temple.alive and temple.reachable,
         "pace": len(temple.falls),
         "emitters": str(temple.diagnosis.emitters) if temple.diagnosis else "",
-        "todos": [each.shown() for each in found],
+        "todos": [each.to_dict() for each in found],
         "temple": temple.name,
         "table": serves.id if serves else "",
         "title": serves.title if serves else "",
@@ -199,19 +199,19 @@ def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, J
 
 
 def _beams(temple: Temple) -> Mapping[str, Json]:
-    said, status = temple.diagnosis, temple.status
+    diagnosis, status = temple.diagnosis, temple.status
     slots: list[Json] = []
     for god in map(contract.God, LEFT_TO_RIGHT):
         beam = str(status.beams[god]) if status and temple.reachable else str(contract.Beam.UNKNOWN)
-        codes = [each.code for each in said.beams[god]] if said else []
-        last = next((kept for kept in temple.recent if kept.token.god is god), None)
+        codes = [each.code for each in diagnosis.beams[god]] if diagnosis else []
+        last = next((stored for stored in temple.recent if stored.token.god is god), None)
         slots.append(
             {
                 "god": str(god),
                 "beam": beam,
                 "drawn": next((_DRAWN_AS[code] for code in codes if code in _DRAWN_AS), beam),
                 "switched": bool(
-                    said and said.emitters is contract.Emitters.SWITCHED and beam == contract.Beam.CLEAR
+                    diagnosis and diagnosis.emitters is contract.Emitters.SWITCHED and beam == contract.Beam.CLEAR
                 ),
                 "total": temple.totals.get(god, 0),
                 "last": _token(last) if last else None,
@@ -220,7 +220,7 @@ def _beams(temple: Temple) -> Mapping[str, Json]:
     return {"slots": slots, "here": temple.alive and temple.reachable}
 
 
-def _ask(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
+def _requests(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
     request = temple.request
     limits = temple.diagnosis.limits if temple.diagnosis else {}
     return {
@@ -240,7 +240,7 @@ def _ask(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
 def _request(temple: Temple, request: TempleRequest) -> dict[str, Json]:
     command = request.command
     what = {None: str(command.name), True: "keep", False: "discard"}[command.keep]
-    shown: dict[str, Any] = {
+    view: dict[str, Any] = {
         "what": what,
         "god": str(command.god or ""),
         "count": command.count or 0,
@@ -254,14 +254,16 @@ def _request(temple: Temple, request: TempleRequest) -> dict[str, Json]:
         "answer": msgspec.to_builtins(request.answer) if request.answer is not None else None,
     }
     if isinstance(request.answer, Selftest):
-        shown["answer"]["beams"] = _reports(request.answer)
+        view["answer"]["beams"] = _reports(request.answer)
     if isinstance(request.answer, Proposal):
-        shown["answer"]["widths_ms"] = sorted(request.answer.widths_ms)
-        shown["answer"]["middle"] = round(median(request.answer.widths_ms), 1)
+        view["answer"]["widths_ms"] = sorted(request.answer.widths_ms)
+        view["answer"]["middle"] = round(median(request.answer.widths_ms), 1)
     if command.name is contract.CommandName.DROP and request.answer is not None:
-        seq = shown["answer"]["seq"]
-        shown["arrived"] = any(kept.token.seq == seq and kept.token.source == temple.source for kept in temple.recent)
-    return shown
+        seq = view["answer"]["seq"]
+        view["arrived"] = any(
+            stored.token.seq == seq and stored.token.source == temple.source for stored in temple.recent
+        )
+    return view
 
 
 def _reports(answer: Selftest) -> list[dict[str, Json]]:
@@ -284,7 +286,9 @@ def _reports(answer: Selftest) -> list[dict[str, Json]]:
 
 
 def _widths(temple: Temple, god: contract.God) -> dict[str, Json]:
-    tokens = [kept.token for kept in reversed(temple.recent) if kept.token.god is god and _real(kept)][-DRAWN:]
+    tokens = [stored.token for stored in reversed(temple.recent) if stored.token.god is god and _real(stored)][
+        -DRAWN:
+    ]
     limits = temple.findings.limits if temple.findings else {}
     low, high = limits.get("narrow_ms"), limits.get("band_ms")
     clean = [token.width_ms for token in tokens if contract.Flag.JAM not in token.flags]
@@ -303,9 +307,9 @@ def _widths(temple: Temple, god: contract.God) -> dict[str, Json]:
     }
 
 
-def _real(kept: StoredToken) -> bool:
+def _real(stored: StoredToken) -> bool:
     """Say whether a beam gave this token: a test that no beam saw has no width of its own."""
-    return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= kept.token.flags
+    return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= stored.token.flags
 
 
 def _ledger(services: Services, temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
@@ -339,15 +343,15 @@ def _old(services: Services, temple: Temple) -> dict[str, Json] | None:
     }
 
 
-def _token(kept: StoredToken) -> dict[str, Json]:
-    token = kept.token
+def _token(stored: StoredToken) -> dict[str, Json]:
+    token = stored.token
     return {
         "god": str(token.god),
         "at": contract.format_utc(token.at),
         "width_ms": round(token.width_ms, 1),
         "flags": sorted(token.flags),
         "replayed": token.replayed,
-        "table": kept.table_id or "",
+        "table": stored.table_id or "",
     }
 
 

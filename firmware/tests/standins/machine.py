@@ -49,7 +49,7 @@ class WDT:
         self.timeout = timeout
 
     def feed(self):
-        """Take food."""
+        """Count one feeding."""
         global fed
         fed += 1
 

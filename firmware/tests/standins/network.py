@@ -1,4 +1,4 @@
-"""A stand-in for MicroPython's `network`: a Wi-Fi that is available unless a test removes it."""
+"""A stand-in for MicroPython's `network`: a Wi-Fi that is in reach unless a test removes it."""
 
 STA_IF = 0
 there = True
@@ -39,5 +39,5 @@ class WLAN:
         self._joined = False
 
     def isconnected(self):
-        """Say whether it is joined."""
+        """Return whether it is joined."""
         return self._joined and there

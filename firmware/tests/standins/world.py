@@ -11,7 +11,7 @@ flash_busy = False
 
 
 def reset():
-    """Forget everything but the time."""
+    """Reset everything but the time."""
     levels.clear()
     pulses.clear()
     watchers.clear()

@@ -1,4 +1,4 @@
-"""Connections of one address: so many, so long for a request, so many streams; pages are answered all the while."""
+"""Limits of one address on connections, on a request's time and on streams; pages are answered all the while."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_where_all_places_are_taken_the_address_that_has_most_makes_room(
     ],
     ids=["nothing", "a head", "a body", "a second head"],
 )
-def test_who_takes_too_long_over_a_request_is_hung_up_on_however_slowly_it_goes_on(
+def test_a_request_that_takes_too_long_is_cut_off_however_slowly_it_goes_on(
     wire: Wire, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     monkeypatch.setattr(serving, "HEAD_S", 0.5)

@@ -47,7 +47,7 @@ def test_a_table_of_phones_behind_one_access_point_is_never_too_fast(home: WebHo
         assert {phone.post("/language", {"language": "es"}).status_code for phone in phones} == {303}
 
 
-def test_who_posts_faster_than_people_can_is_refused_with_when_to_go_on(home: WebHome) -> None:
+def test_posts_faster_than_people_make_are_refused_with_the_time_to_wait(home: WebHome) -> None:
     machine, phone = home.browser("192.168.1.20"), home.browser("192.168.1.21")
     answers = [machine.post("/language", {"language": "en"}).status_code for _ in range(rates.POSTS.burst)]
     assert set(answers) == {303}

@@ -1,4 +1,4 @@
-"""What lets somebody in: keys, join codes and seat tokens; how long they are, how they are kept and compared."""
+"""Keys, join codes and seat tokens: how long they are, and how they are stored and compared."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_a_table_that_is_opened_takes_no_temple_from_a_running_game(
 def test_no_route_takes_a_temple_from_a_table_that_the_request_does_not_belong_to(
     home: WebHome, phone: Browser, victim: Table
 ) -> None:
-    """Whoever asks sits at a table of its own, so that everything but the other's temple is its to change."""
+    """The sender sits at a table of its own, so that it may change everything but the other table's temple."""
     own = home.table()
     phone.sit(own, "east")
     form = {"game": "mexica", "title": "Grab", "players": "2", "preset": "temple_only"}
@@ -71,7 +71,7 @@ def test_no_route_takes_a_temple_from_a_table_that_the_request_does_not_belong_t
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_a_table_that_is_sat_at_is_refused_another_s_temple_in_words_and_with_its_code_gets_it(
+def test_a_table_gets_the_temple_of_another_only_with_that_table_s_code(
     home: WebHome, victim: Table, language: str
 ) -> None:
     own, phone = home.table(), home.browser(language=language)
@@ -96,7 +96,7 @@ def test_a_table_is_opened_with_a_temple_by_who_types_the_code_of_the_table_that
     assert home.services.tables.get(victim.id).temple is None
 
 
-def test_a_seat_at_the_table_that_loses_its_temple_is_leave_enough(
+def test_a_seat_at_the_table_that_loses_its_temple_is_permission_enough(
     home: WebHome, phone: Browser, victim: Table
 ) -> None:
     token = phone.sit(victim, "west").headers["Set-Cookie"].split("=")[1].split(";")[0]

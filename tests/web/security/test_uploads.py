@@ -120,7 +120,7 @@ def test_an_address_brings_one_file_at_a_time(home: WebHome, monkeypatch: pytest
     assert brought(same, large).status_code == 422
 
 
-def test_who_brings_file_after_file_is_slowed_down(home: WebHome, phone: Browser) -> None:
+def test_one_upload_after_another_is_slowed_down(home: WebHome, phone: Browser) -> None:
     large = "#\n" * MAX_BODY
     answers = [brought(phone, large, "/tables/new").status_code for _ in range(rates.UPLOADS.burst + 1)]
     assert answers == [200] * rates.UPLOADS.burst + [429]

@@ -124,8 +124,8 @@ class Lanes(MarketTool[Setting]):
 
     def view(self, state: Setting, seat: Seat | None) -> Mapping[str, Json]:
         """Return the market, and for each buyer what each vendor in its lane would bring it, or why nothing."""
-        asked = state.state
-        possible = deals(asked, 0)
+        market = state.state
+        possible = deals(market, 0)
         return {
             "market": [None if tile == HOLE else KIND_OF[tile] for tile in state.market],
             "vendors": dict(zip(COMMODITIES, state.vendors, strict=True)),
@@ -136,7 +136,7 @@ class Lanes(MarketTool[Setting]):
                     "lane": lane,
                     "coin": bool(state.coins[lane]),
                     "goods": COMMODITIES[state.goods[lane]] if state.counts[lane] else "",
-                    "answers": _answers(asked, lane, possible),
+                    "answers": _answers(market, lane, possible),
                 }
                 for lane in SIZE
             ],

@@ -82,7 +82,7 @@ def coming(view: View) -> Slice:
         "may": bool(chance and chance["may"]),
         "pile": str(args[0]) if due["task"] == "draw" else "",
         "victor": str(args[0]) if due["task"] == "forfeit" else "",
-        "card": _asked(view, due),
+        "card": _open_card(view, due),
         "last": bool(args and args[0] == 1) if due["task"] in ("sacrifice", "cards") else False,
         "dice": [dict(each) for each in typed if each["key"] == "roll"],
         "typed": next((dict(each) for each in typed if each["key"] == "drew"), None),
@@ -92,7 +92,7 @@ def coming(view: View) -> Slice:
     }
 
 
-def _asked(view: View, due: dict[str, Any]) -> Json:
+def _open_card(view: View, due: dict[str, Any]) -> Json:
     """Return the face of the card that asks for a tribe; it is open."""
     if due["task"] != "choose":
         return None

@@ -30,7 +30,7 @@ SIGN_AT, SIGN_SIZE = 432.0, 74.0
 NAME_FROM_SIGN = 48.0
 """How far a space's name stands below or above its sign, towards the middle of the board."""
 COUNT_AT = 328.0
-TRIBE_AT, TRIBE_SIZE = 270.0, 60.0
+TRIBE_AT = 270.0
 HOLDER_AT, HOLDER_TURN, HOLDER_SIZE = 462.0, 6.5, 38.0
 PIPS_AT = 482.0
 WATER_AT, FIRE_AT = 296.0, 290.0

@@ -13,7 +13,7 @@ _LANDING = ("gather", "tribute")
 def face(deck: Deck, card_id: str) -> dict[str, Json]:
     """Return a card's face: its sentence as a key with facts, its title and story in each language."""
     card = deck.card(card_id)
-    says, facts = sentence(card)
+    key, facts = sentence(card)
     return {
         "id": card.id,
         "pile": card.pile,
@@ -21,12 +21,12 @@ def face(deck: Deck, card_id: str) -> dict[str, Json]:
         "number": card.number,
         "sign": card.sign or "",
         "when": when(card),
-        "says": says,
+        "says": key,
         "facts": dict(facts),
         "counts": counts(card) or "",
         "words": {
-            language: {"title": words.get(title(card), ""), "story": words.get(story(card), "")}
-            for language, words in ((each, deck.words.get(each, {})) for each in LANGUAGES)
+            language: {"title": texts.get(title(card), ""), "story": texts.get(story(card), "")}
+            for language, texts in ((each, deck.words.get(each, {})) for each in LANGUAGES)
         },
     }
 

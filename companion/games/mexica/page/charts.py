@@ -33,7 +33,7 @@ def regions(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Jso
     last: Mapping[str, Any] | None = None
     for view in views:
         now, last = _turn(view), view
-        while turns and turns[-1].n >= now.n:  # the same turn further on, or one that was taken back
+        while turns and turns[-1].n >= now.n:  # the same turn again, or one that was undone
             turns.pop()
         turns.append(now)
     if last is None:
@@ -57,7 +57,7 @@ def _plot(turns: Sequence[Turn], view: Mapping[str, Any]) -> dict[str, Json]:
     """Return the paths of both gods and of their sum, the axes, the line of the age, and the countdown."""
     threshold = view["threshold"]
     started = next((turn for turn in turns if turn.left is not None), None)
-    # The line of the age is drawn where the tallies have come near it; before, it would press them flat.
+    # The line of the age is drawn once the tallies come near it; before that, it would flatten them.
     near = threshold is not None and (started is not None or turns[-1].total * 2 >= threshold)
     highest = _ceiling(max(8, *(turn.total for turn in turns), threshold if near else 0))
     scale = _Scale(max(2, turns[-1].n), highest)

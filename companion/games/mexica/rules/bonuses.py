@@ -37,16 +37,16 @@ def spend(state: State, seat: Seat, *whats: str) -> State:
     """Return the state after the boosts of these numbers had their moment."""
     n = state.index(seat)
     boosts = state.laid.tribes[n].boosts
-    kept = unspent(boosts, *whats)
-    return state if kept is boosts else replace(state, board=state.laid.tribe(n, boosts=kept))
+    left = unspent(boosts, *whats)
+    return state if left is boosts else replace(state, board=state.laid.tribe(n, boosts=left))
 
 
 def unspent(boosts: tuple[Boost, ...], *whats: str) -> tuple[Boost, ...]:
     """Return the boosts that still wait after those of some numbers had their moment, the same where none had."""
     if not boosts:
         return boosts
-    kept = [each for each in boosts if each[0] not in whats]
-    return boosts if len(kept) == len(boosts) else tuple(kept)
+    left = [each for each in boosts if each[0] not in whats]
+    return boosts if len(left) == len(boosts) else tuple(left)
 
 
 def boosted(state: State, seat: Seat, boost: Boost) -> State:
@@ -58,15 +58,15 @@ def boosted(state: State, seat: Seat, boost: Boost) -> State:
 
 def after_battle(state: State) -> State:
     """Return the state without what was played for the battle that is over."""
-    return _kept(state, lambda each: not each.now or each.what not in IN_BATTLE)
+    return _with_boosts_that(state, lambda each: not each.now or each.what not in IN_BATTLE)
 
 
 def after_turn(state: State) -> State:
     """Return the state without what was played for the landings of the turn that is over."""
     for n, tribe in enumerate(state.laid.tribes):
         if tribe.boosts and True in [each.now for each in tribe.boosts]:
-            kept = tuple([each for each in tribe.boosts if not each.now])
-            state = replace(state, board=state.laid.tribe(n, boosts=kept))
+            left = tuple([each for each in tribe.boosts if not each.now])
+            state = replace(state, board=state.laid.tribe(n, boosts=left))
     return state
 
 
@@ -95,9 +95,9 @@ def wards_off_attack(state: State, seat: Seat, card_id: str) -> State | None:
     return warded(state, seat, "attack", pile_of(card_id), "any")
 
 
-def _kept(state: State, keep: Callable[[Boost], bool]) -> State:
+def _with_boosts_that(state: State, condition: Callable[[Boost], bool]) -> State:
     """Return the state in which every tribe keeps only the boosts that satisfy a condition."""
     for n, tribe in enumerate(state.laid.tribes):
-        if tribe.boosts and (kept := tuple(filter(keep, tribe.boosts))) != tribe.boosts:
-            state = replace(state, board=state.laid.tribe(n, boosts=kept))
+        if tribe.boosts and (left := tuple(filter(condition, tribe.boosts))) != tribe.boosts:
+            state = replace(state, board=state.laid.tribe(n, boosts=left))
     return state

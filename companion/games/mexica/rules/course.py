@@ -91,7 +91,7 @@ def moved(state: State, seat: Seat, roll: int) -> State:
         spaces, boosts = spaces + raised(boosts, "movement"), unspent(boosts, "movement")
     spaces = max(0, spaces)
     tribes = board.tribes_with(n, place=walk(tribe.place, spaces), boosts=boosts)
-    # The roll is done; what a landing brings takes its place.
+    # The roll is done; the effects of the landing replace it.
     due_ = (*(landing.tasks(state, seat) if spaces else ()), *board.agenda[1:])
     return replace(state, board=replace(board, tribes=tribes, agenda=due_))
 

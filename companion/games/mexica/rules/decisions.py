@@ -61,7 +61,7 @@ def listed(state: State, seat: Seat) -> list[Move]:
     return due(state, task) if task is not None else []
 
 
-def shown(state: State, seat: Seat) -> list[Move]:
+def in_page_order(state: State, seat: Seat) -> list[Move]:
     """Return the moves of a seat as its page lists them: sorted, but of cards to give the signs last (M44)."""
     return sorted(
         listed(state, seat),

@@ -101,7 +101,7 @@ def happen(state: State, seat: Seat, known: Card) -> State:
         case Reroll(whose):
             return battle.again(state, seat, whose)
         case Pay(_, "one") | Demand() | Boost() | ReturnCard():
-            return _ask(state, seat, known)
+            return _choose_tribe(state, seat, known)
         case Sign() | Standing() | Nothing():
             return state
     return _tokens(state, seat, known.effect)
@@ -264,7 +264,7 @@ def _ward(state: State, seat: Seat, against: str) -> State:
     return replace(state, board=state.laid.tribe(n, wards=(*state.laid.tribes[n].wards, against)))
 
 
-def _ask(state: State, seat: Seat, known: Card) -> State:
+def _choose_tribe(state: State, seat: Seat, known: Card) -> State:
     """Return the state with a tribe to be chosen; a lone possible one is chosen already."""
     possible = targets(state, seat, known.id)
     if len(possible) == 1:

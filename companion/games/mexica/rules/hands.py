@@ -116,8 +116,8 @@ def replenished(state: State, pile: Pile) -> State | None:
     board = state.laid
     if state.rules.reshuffle == "off" or not any_of(board.discards, pile):
         return None
-    kept = tuple([each for each in board.discards if pile_of(each) != pile])
-    return replace(state, board=replace(board, discards=kept))
+    others = tuple([each for each in board.discards if pile_of(each) != pile])
+    return replace(state, board=replace(board, discards=others))
 
 
 def signs(state: State, seat: Seat) -> frozenset[str]:

@@ -107,7 +107,7 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
 
 def _full(state: State, seat: Seat) -> list[Choice]:
     """Return the first level in the full game: what carries it on, then the table's chores."""
-    level = [decisions.choice(state, seat, move) for move in decisions.shown(state, seat)]
+    level = [decisions.choice(state, seat, move) for move in decisions.in_page_order(state, seat)]
     if seat in state.seats:
         for token in state.unclaimed:
             level += _unclaimed(state, token)

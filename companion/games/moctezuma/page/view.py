@@ -192,12 +192,12 @@ def _deduction(known_: Knowledge) -> dict[str, Json]:
     }
 
 
-def _temple(said: Temple) -> dict[str, Json]:
+def _temple(chances: Temple) -> dict[str, Json]:
     """Return what may be said of a temple; it is the same for all whose names this seat has not seen."""
     return {
-        "names": {NAMES[n]: _number(chance) for n, chance in enumerate(said.names) if chance},
-        "cursed": _number(said.cursed),
-        "worth": _number(said.worth),
+        "names": {NAMES[n]: _number(chance) for n, chance in enumerate(chances.names) if chance},
+        "cursed": _number(chances.cursed),
+        "worth": _number(chances.worth),
     }
 
 

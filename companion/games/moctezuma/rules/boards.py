@@ -17,7 +17,7 @@ Ways: TypeAlias = tuple[tuple[int, ...], ...]
 _HUB = [(LIBRARY, temple) for temple in range(1, PLACES)]
 _RING = [(temple, temple % TEMPLES + 1) for temple in range(1, PLACES)]
 
-# Hexagons in rows of 4, 3 and 4; the Library is the middle one, the temples are numbered as one reads.
+# Hexagons in rows of 4, 3 and 4; the Library is the middle one, the temples are numbered in reading order.
 _ROWS = ((1, 2, 3, 4), (5, LIBRARY, 6), (7, 8, 9, 10))
 _HEXES = [
     *((row[n], row[n + 1]) for row in _ROWS for n in range(len(row) - 1)),

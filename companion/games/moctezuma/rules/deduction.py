@@ -54,8 +54,8 @@ def deduce(known: Knowledge) -> Deduction:
     """Return all that follows from what a seat knows, as exact fractions (rulings Z1, Z15, Z17)."""
     kings = tuple(_cursed(known, king) for king in range(len(KINGS)))
     left = [copies - known.names.count(name) for name, copies in enumerate(COPIES)]
-    said = {name: _temple(name, left, kings) for name in set(known.names)}  # alike for all whose name is unseen
-    return Deduction(kings, tuple(said[name] for name in known.names))
+    temples = {name: _temple(name, left, kings) for name in set(known.names)}  # alike for all whose name is unseen
+    return Deduction(kings, tuple(temples[name] for name in known.names))
 
 
 def _cursed(known: Knowledge, king: int) -> Fraction:

@@ -79,8 +79,8 @@ def _with_treasure(state: State, at: int, temple: int, below: Below) -> State:
         trip = trips[n][k]
         cards = tuple(card if card == NAME else pool.pop() for card in trip.cards)
         changed = list(zip(trip.cards, cards, strict=True))
-        kept = _taken(changed, trip.kept) if trip.kept else 0
-        trips = put(trips, n, put(trips[n], k, Trip(temple, cards, kept)))
+        treasure = _taken(changed, trip.kept) if trip.kept else 0
+        trips = put(trips, n, put(trips[n], k, Trip(temple, cards, treasure)))
         _put_under(lowers, n, changed)
     fresh = (deck.fresh[0], *(pool.count(card) for card in CARDS[1:]))
     assert sum(fresh) == sum(deck.fresh) <= sum(FRESH)

@@ -43,8 +43,8 @@ def moves(state: State, seat: Seat) -> list[Move]:
     if state.spare:
         return [Move("put", (card,)) for card in sorted(set(state.spare))]
     if state.hand:
-        kept = [Move("keep", (card,)) for card in sorted(set(state.hand)) if card != NAME]
-        return [*kept, LEAVE] if state.rules.keep == "may" else kept
+        treasures = [Move("keep", (card,)) for card in sorted(set(state.hand)) if card != NAME]
+        return [*treasures, LEAVE] if state.rules.keep == "may" else treasures
     return _turn(state)
 
 

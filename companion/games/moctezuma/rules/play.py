@@ -167,16 +167,16 @@ def _keep(state: State, worth: int) -> Result:
         return Refusal("not_now")
     if worth == NAME or worth not in state.hand:
         return Refusal("not_drawn", {"n": worth})
-    return _back(state, worth)
+    return _returned(state, worth)
 
 
 def _leave(state: State) -> Result:
     if not state.hand or state.spare or legal.LEAVE not in legal.moves(state, state.seat):
         return Refusal("not_now")
-    return _back(state, 0)
+    return _returned(state, 0)
 
 
-def _back(state: State, kept: int) -> State:
+def _returned(state: State, kept: int) -> State:
     """Put the rest under the deck: as it was drawn, in the explorer's order, or shuffled (ruling Z13)."""
     at = state.current
     trip = Trip(state.places[at], state.hand, kept)
@@ -233,13 +233,13 @@ def _ready(state: State) -> Result:
     return replace(state, stage=FIRST) if whole(state.ways) else Refusal("not_joined")
 
 
-def _note(state: State, seat: Seat, line: int, words: str) -> Result:
+def _note(state: State, seat: Seat, line: int, text: str) -> Result:
     """Write one line of a seat's own notebook; an empty text takes the line out."""
     at = state.seats.index(seat)
     notes = state.notes[at]
     if line > len(notes):
         return Refusal("no_such_line", {"line": line})
-    written = words.strip()
+    written = text.strip()
     lines = (*notes[:line], *([written] if written else []), *notes[line + 1 :])
     return replace(state, notes=put(state.notes, at, lines))
 

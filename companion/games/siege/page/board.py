@@ -125,23 +125,26 @@ def _drawing(
 
 
 def _named(board: Grid, places: Iterable[tuple[str, str]], letters: float, width: float) -> list[Json]:
-    """Return the positions of place names; of two that would touch, the second is a line lower."""
+    """Return the positions of place names; of two that would touch, the second is above its hex."""
     named: list[Json] = []
     last = ("", 0.0, 0.0)
-    for hexagon, words in sorted(places, key=lambda place: middle(board, board.numbers[place[0]])[::-1]):
+    for hexagon, label in sorted(places, key=lambda place: middle(board, board.numbers[place[0]])[::-1]):
         spot = _under(board, hexagon, width)
         x, y = spot["x"], spot["y"]
-        if y == last[2] and x - last[1] < LETTER * letters * (len(words) + len(last[0])) / 2:
-            y = round(y + letters, 2)
-        last = (words, x, y)
-        named.append({"name": words, "x": x, "y": y, "side": spot["side"]})
+        if y == last[2] and x - last[1] < LETTER * letters * (len(label) + len(last[0])) / 2:
+            y = round(y - ROW, 2)
+        last = (label, x, y)
+        named.append({"name": label, "x": x, "y": y, "side": spot["side"]})
     return named
 
 
 def _under(board: Grid, name: str, width: float) -> dict[str, Any]:
-    """Return where the name of a hex stands, and for one at a side of the map from which side it is written."""
+    """Return the middle of the name of a hex, and for one at a side of the map from which side it is written.
+
+    It lies between two rows of counters, so that it covers as little as possible of either.
+    """
     x, y = middle(board, board.numbers[name])
-    below = round(y + 9, 2)
+    below = round(y + ROW / 2, 2)
     if x < width / 10:
         return {"x": max(x - WIDE / 2, MARGIN), "y": below, "side": "left"}
     if x > width * 9 / 10:

@@ -33,11 +33,13 @@ BUTTONS = ("all", "rest", "ready", "hold", "done", "claim")
 
 def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
     """Return the view cut into its regions. What the platform adds to a view may be missing: then none may act."""
+    drawn = dict(board.drawing(view["map"]))
     return {
         "head": _head(view),
         "ground": {"name": view["map"]["name"], "columns_n": view["map"]["width"], "rows_n": view["map"]["height"]}
-        | dict(board.drawing(view["map"])),
+        | {key: value for key, value in drawn.items() if key != "places"},
         "pieces": _pieces(view),
+        "labels": {key: drawn[key] for key in ("width", "height", "letters", "places")},
         "marks": _marks(view),
         "dice": _dice(view),
         "deeds": _deeds(view),

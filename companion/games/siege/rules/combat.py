@@ -78,8 +78,8 @@ def _witnesses(state: State, here: int, known: int, victor: int) -> list[int]:
     side = state.roster.side[on(state, here)[0]]
     near = state.field.grid.around[here] & threat(state, side)
     units = [u for h in bits(near) for u in on(state, h) if not is_boat(state, u) or on(state, h) == (u,)]
-    asked = [u for u in units if not (known | state.routed) >> u & 1]
-    return sorted(asked, key=lambda u: (state.field.grid.distance(state.at[u], victor), u))
+    witnesses = [u for u in units if not (known | state.routed) >> u & 1]
+    return sorted(witnesses, key=lambda u: (state.field.grid.distance(state.at[u], victor), u))
 
 
 def panicked(state: State, unit: int, victor: int, n: int) -> State:

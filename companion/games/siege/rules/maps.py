@@ -145,7 +145,7 @@ class _Sheet:
                 self.wrong((key,), "map_kind", key=key)
         for key in self.tree:
             if key not in _KEYS:
-                self.wrong((key,), "map_key", key=_shown(key))
+                self.wrong((key,), "map_key", key=_excerpt(key))
         if self.faults:
             return None
         rows = self._block("ground", tuple(TERRAINS))
@@ -153,7 +153,7 @@ class _Sheet:
         zones = self._block("zones", (OUTSIDE, BESIEGERS, NO_QUARTER, *quarters))
         for letter in quarters:
             if len(letter) != 1 or not "a" <= letter <= "z" or letter == BESIEGERS:
-                self.wrong(("quarters", letter), "map_quarter_letter", letter=_shown(letter))
+                self.wrong(("quarters", letter), "map_quarter_letter", letter=_excerpt(letter))
         if not 1 <= len(self.tree["name"].strip()) <= LONGEST_NAME:
             self.wrong(("name",), "map_name", longest=LONGEST_NAME)
         if self.faults:
@@ -170,7 +170,7 @@ class _Sheet:
             try:
                 places[board.hexagon(name)] = words
             except ValueError:
-                self.wrong(("places", name), "map_hex", hex=_shown(name))
+                self.wrong(("places", name), "map_hex", hex=_excerpt(name))
         if self.faults:
             return None
         joined = ("".join(row) for row in (*rows,)), ("".join(row) for row in (*zones,))
@@ -187,14 +187,14 @@ class _Sheet:
                 self.wrong_row(key, n, "map_row", n=len(row), expected=len(rows[0]))
             for letter in row:
                 if letter not in letters:
-                    self.wrong_row(key, n, f"map_{key}", letter=_shown(letter))
+                    self.wrong_row(key, n, f"map_{key}", letter=_excerpt(letter))
         return rows
 
     def _names(self, key: str) -> dict[str, str]:
         names = {}
-        for name, words in self.tree.get(key, {}).items():
-            if isinstance(words, str) and 1 <= len(words.strip()) <= LONGEST_NAME:
-                names[name] = words.strip()
+        for name, text in self.tree.get(key, {}).items():
+            if isinstance(text, str) and 1 <= len(text.strip()) <= LONGEST_NAME:
+                names[name] = text.strip()
             else:
                 self.wrong((key, name), "map_name", longest=LONGEST_NAME)
         return names
@@ -208,10 +208,10 @@ class _Sheet:
                 hexagon = board.hexagon(here)
                 towards = [board.beside[hexagon][SIDES.index(side)] for side in sides]
             except (AttributeError, ValueError):
-                self.wrong((key, n), "map_edge", edge=_shown(item))
+                self.wrong((key, n), "map_edge", edge=_excerpt(item))
                 continue
             if not towards or -1 in towards:
-                self.wrong((key, n), "map_edge_off", edge=_shown(item))
+                self.wrong((key, n), "map_edge_off", edge=_excerpt(item))
                 continue
             for other in towards:
                 edge = (min(hexagon, other), max(hexagon, other))
@@ -339,11 +339,11 @@ def _edge_list(board: Grid, edges: frozenset[tuple[int, int]]) -> str:
     return "".join(("[\n", *(f'    "{board.name(h)} {" ".join(sides)}",\n' for h, sides in of.items()), "]"))
 
 
-def _quoted(words: str) -> str:
-    return '"' + words.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     return ascii(value if isinstance(value, str) else type(value).__name__)[1:41].rstrip("'\"")
 
 

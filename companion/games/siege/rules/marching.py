@@ -90,7 +90,7 @@ def _reach(state: State, unit: int) -> Mapping[int, int]:
     if points <= 0:
         return {}
     field, here = state.field, state.at[unit]
-    # Whatever changes farther away than it can go leaves its hexes as they were, and what is remembered of them good.
+    # A change farther away than the unit can go leaves its hexes as they were, so the cached ones stay valid.
     ground = ground_for(state, unit).within(_near(field, here, points))
     fresh = not state.stirred >> unit & 1
     found = (_afloat if is_boat(state, unit) else _anywhere)(

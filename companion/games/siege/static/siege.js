@@ -110,7 +110,7 @@ class SiegeMap {
     const scale = this.box.width / place.width;
     const [left, right] = [tools.left, tools.right].map((x) => this.box.x + (x - place.left) * scale);
     const [top, bottom] = [tools.top, tools.bottom].map((y) => (y - place.top) * scale);
-    const kept = [...this.sheets.querySelectorAll(".region-ground text"), ...this.lit()].map((each) => each.getBBox());
+    const kept = [...this.sheets.querySelectorAll(":is(.siege-ground, .siege-labels) text"), ...this.lit()].map((each) => each.getBBox());
     const across = kept.filter((each) => each.x < right && each.x + each.width > left);
     const free = (y) => y >= 0 && y <= room && !across.some((each) => each.y < y + bottom && each.y + each.height > y + top);
     for (let step = 0; step <= room + CLEARED; step += CLEARED) {

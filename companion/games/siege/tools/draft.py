@@ -108,7 +108,7 @@ def resized(draft: Draft, width: int, height: int) -> Draft:
         min(h // width, draft.height - 1) * draft.width + min(h % width, draft.width - 1) for h in range(len(cells))
     ]
 
-    def kept(edges: tuple[int, ...]) -> tuple[int, ...]:
+    def inside(edges: tuple[int, ...]) -> tuple[int, ...]:
         found = []
         for edge in edges:
             row, column = divmod(edge // 6, draft.width)
@@ -123,8 +123,8 @@ def resized(draft: Draft, width: int, height: int) -> Draft:
         height=height,
         ground=tuple(draft.ground[h] for h in from_),
         zones=tuple(draft.zones[h] for h in from_),
-        walls=kept(draft.walls),
-        gates=kept(draft.gates),
+        walls=inside(draft.walls),
+        gates=inside(draft.gates),
         names=tuple(pair for pair in draft.names if pair[0] not in off),
         marked=min(draft.marked, len(cells) - 1),
     )
@@ -167,22 +167,22 @@ def bears_name(what: str) -> bool:
     return what in _DEFAULTS or what in grid(LARGEST, LARGEST).numbers
 
 
-def clean(words: str) -> str:
+def clean(name: str) -> str:
     """Return a name as a file can hold it: blanks single, nothing that does not show."""
-    shown = (
-        sign if unicodedata.category(sign)[0] not in "CZ" else " " for sign in unicodedata.normalize("NFC", words)
+    visible = (
+        sign if unicodedata.category(sign)[0] not in "CZ" else " " for sign in unicodedata.normalize("NFC", name)
     )
-    return " ".join("".join(shown).split())
+    return " ".join("".join(visible).split())
 
 
-def renamed(draft: Draft, what: str, words: str) -> Draft:
+def renamed(draft: Draft, what: str, name: str) -> Draft:
     """Return a draft with another name; a place without one is none, the map and its quarters have their old one."""
     names = draft.named()
-    words = words or _DEFAULTS.get(what, "")
+    name = name or _DEFAULTS.get(what, "")
     if what not in _DEFAULTS and what not in draft.cells.numbers:
         return draft
-    if words:
-        names[what] = words
+    if name:
+        names[what] = name
     else:
         names.pop(what, None)
     return replace(draft, names=_sorted(names))
@@ -201,7 +201,7 @@ def sound(draft: Draft) -> bool:
     known = max(draft.ground) < len(GROUNDS) and max(draft.zones) < len(ZONES)
     names = draft.named()
     called = draft.names == _sorted(names) and set(_DEFAULTS) <= names.keys() <= {*_DEFAULTS, *cells.names}
-    legible = all(words and words == clean(words) and len(words) <= maps.LONGEST_NAME for words in names.values())
+    legible = all(name and name == clean(name) and len(name) <= maps.LONGEST_NAME for name in names.values())
     return whole and ordered and known and called and legible and len(set(edges)) == len(edges)
 
 
@@ -220,7 +220,7 @@ def field(draft: Draft) -> Field:
         "".join(GROUNDS[n] for n in draft.ground),
         zones,
         {letter: names[f"quarter.{letter}"] for letter in QUARTERS if letter in zones},
-        {cells.numbers[what]: words for what, words in draft.names if what in cells.numbers},
+        {cells.numbers[what]: name for what, name in draft.names if what in cells.numbers},
         edges(draft.walls),
         edges(draft.gates),
     )

@@ -197,10 +197,10 @@ def _side(state: Draft, where: str, side: str) -> Draft:
     return drafts.sided(state, f"{BRUSHES[state.brush]}s", state.cells.numbers[where], SIDES.index(side))
 
 
-def _named(state: Draft, what: str, words: str) -> Draft | Refusal:
+def _named(state: Draft, what: str, name: str) -> Draft | Refusal:
     if not drafts.bears_name(what):
         return Refusal("not_now", {"move": "name"})
-    cleaned = drafts.clean(words[: LARGEST * maps.LONGEST_NAME])
+    cleaned = drafts.clean(name[: LARGEST * maps.LONGEST_NAME])
     if len(cleaned) > maps.LONGEST_NAME:
         return Refusal("long_name", {"longest": maps.LONGEST_NAME})
     return drafts.renamed(state, what, cleaned)

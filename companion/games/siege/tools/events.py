@@ -39,7 +39,7 @@ class Events(SiegeTool[Rolls]):
         """Return the one tap, and what a die showed."""
         return (
             MoveType("events", lambda state: Rolls(state.turn + 1, (), EVENTS)),
-            MoveType("event", _shown, {"n": number(1, 6)}, CHANCE),
+            MoveType("event", _add_die, {"n": number(1, 6)}, CHANCE),
         )
 
     def sound(self, state: Rolls) -> bool:
@@ -57,5 +57,5 @@ class Events(SiegeTool[Rolls]):
         return [Line("event", {"n": move.args[0]})] if move.name == "event" else []
 
 
-def _shown(state: Rolls, n: int) -> Rolls:
+def _add_die(state: Rolls, n: int) -> Rolls:
     return replace(state, shown=(*state.shown, n), due=state.due - 1)

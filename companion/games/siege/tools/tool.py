@@ -54,5 +54,5 @@ def _written(value: Part) -> str:
     return ",".join(":".join(map(_quoted, each)) if isinstance(each, tuple) else str(each) for each in value) or "-"
 
 
-def _quoted(words: str) -> str:
-    return "".join(sign if sign.isascii() and sign.isalnum() else f"~{ord(sign):x}~" for sign in words)
+def _quoted(text: str) -> str:
+    return "".join(sign if sign.isascii() and sign.isalnum() else f"~{ord(sign):x}~" for sign in text)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from companion.games.kit import Facts, Fault, Reader, data_file
-from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read, shown_in_toml
+from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read, to_toml
 from companion.games.mexica.rules.cards.effects import Nothing
 
 _FILES = (*(f"{pile}.toml" for pile in PILES), *(f"cards.{language}.toml" for language in LANGUAGES))
@@ -41,7 +41,7 @@ def blanked(deck: str, card_id: str) -> str:
     """
     blank = replace(written(deck).card(card_id), effect=Nothing(), sign=None, plain=None)
     cards = [blank if card.id == card_id else card for card in written(deck)]
-    return shown_in_toml([card for card in cards if card != DECK.card(card.id)])
+    return to_toml([card for card in cards if card != DECK.card(card.id)])
 
 
 @lru_cache(maxsize=16)
@@ -63,8 +63,8 @@ def contents(text: str) -> list[tuple[str, Facts]]:
         {
             key.split(".")[1]
             for language in LANGUAGES
-            for key, said in deck.words[language].items()
-            if said != DECK.words[language][key]
+            for key, sentence in deck.words[language].items()
+            if sentence != DECK.words[language][key]
         },
         key=[card.id for card in deck].index,
     )

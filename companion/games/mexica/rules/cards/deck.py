@@ -49,7 +49,7 @@ from companion.games.mexica.rules.cards.effects import (
     from_table,
     name_of,
     parameters,
-    shown,
+    quoted,
 )
 from companion.games.mexica.rules.cards.timing import MOMENTS, Moment, may_play
 
@@ -219,7 +219,7 @@ def ids(pile: Pile) -> list[str]:
     return [f"{pile}-{number}" for number in range(1, GOD_CARDS + 1)]
 
 
-def shown_in_toml(cards: Iterable[Card]) -> str:
+def to_toml(cards: Iterable[Card]) -> str:
     """Return cards in the form of a deck file, from which `read` makes the same cards."""
     lines: dict[Pile, list[str]] = {}
     for card in cards:
@@ -247,8 +247,8 @@ def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
     """
     faults: list[tuple[str, Fault]] = []
     found: dict[str, Card] = {}
-    said: Mapping[str, Mapping[str, str]] = base.words if base else {}
-    words = {language: dict(said.get(language, {})) for language in LANGUAGES}
+    texts: Mapping[str, Mapping[str, str]] = base.words if base else {}
+    words = {language: dict(texts.get(language, {})) for language in LANGUAGES}
     for name, text in files.items():
         _File(name, text, faults).read(found, words)
     if not faults and base is None:
@@ -283,18 +283,18 @@ class _File:
             elif key == "words" and isinstance(value, dict):
                 self._words(value, words)
             else:
-                self._fault((key,), "table", found=shown(key))
+                self._fault((key,), "table", found=quoted(key))
 
     def _pile(self, pile: Pile, table: Mapping[str, Any], found: dict[str, Card]) -> None:
         known = {each: n for n, each in enumerate(ids(pile))}
         first, last = (ids(pile)[n] for n in (0, -1))
         for each, value in table.items():
             if each not in known:
-                self._fault((pile, each), "unknown_card", found=shown(each), pile=pile, first=first, last=last)
+                self._fault((pile, each), "unknown_card", found=quoted(each), pile=pile, first=first, last=last)
             elif each in found:
                 self._fault((pile, each), "twice", card=each)
             elif not isinstance(value, dict):
-                self._fault((pile, each), "card", card=each, found=shown(value))
+                self._fault((pile, each), "card", card=each, found=quoted(value))
             else:
                 try:
                     found[each] = _card(pile, each, known[each], value)
@@ -305,15 +305,15 @@ class _File:
         known = {each for pile in PILES for each in ids(pile)}
         for language, cards in table.items():
             if language not in LANGUAGES or not isinstance(cards, dict):
-                self._fault(("words", language), "language", found=shown(language))
+                self._fault(("words", language), "language", found=quoted(language))
                 continue
-            for each, said in cards.items():
+            for each, card_texts in cards.items():
                 if each not in known:
-                    self._fault(("words", language, each), "no_card", found=shown(each))
-                elif wrong := _no_words(said):
+                    self._fault(("words", language, each), "no_card", found=quoted(each))
+                elif wrong := _no_words(card_texts):
                     self._fault(("words", language, each), wrong.code, card=each, **wrong.facts)
                 else:
-                    words[language] |= {f"card.{each}.{part}": text for part, text in said.items()}
+                    words[language] |= {f"card.{each}.{part}": text for part, text in card_texts.items()}
 
     def _fault(self, path: tuple[str, ...], code: str, **facts: Arg) -> None:
         if len(self._faults) < MOST_FAULTS:
@@ -325,9 +325,9 @@ def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Car
     sign, plain = given.pop("sign", None), given.pop("plain", None)
     effect = _effect(pile, given)
     if sign is not None and (pile != "week" or sign not in _SIGNS):
-        raise EffectError("counts", found=shown(sign), allowed=" | ".join(_SIGNS))
+        raise EffectError("counts", found=quoted(sign), allowed=" | ".join(_SIGNS))
     if plain is not None and not isinstance(plain, dict):
-        raise EffectError("plain", found=shown(plain))
+        raise EffectError("plain", found=quoted(plain))
     without = None if plain is None else _effect(pile, plain)
     if isinstance(effect, Sign) and (without is None or isinstance(without, Sign)):
         raise EffectError("lacks_plain")
@@ -371,7 +371,7 @@ def may_do(pile: Pile, effect: Effect) -> EffectError | None:
 
 
 def _misplaced(pile: Pile, effect: Effect, name: str, allowed: str) -> EffectError:
-    found = shown(getattr(effect, name))
+    found = quoted(getattr(effect, name))
     return EffectError("misplaced", pile=pile, effect=name_of(effect), name=name, found=found, allowed=allowed)
 
 
@@ -393,13 +393,13 @@ def _as_sign(card: Card, sign: SignName | None) -> Card:
     return replace(card, effect=plain, sign=None, plain=None)
 
 
-def _no_words(said: object) -> EffectError | None:
+def _no_words(texts: object) -> EffectError | None:
     """Return what is wrong with the words on a card, or None."""
-    if not isinstance(said, dict) or not said or not said.keys() <= LONGEST.keys():
-        return EffectError("words", found=shown(said))
-    for part, text in said.items():
+    if not isinstance(texts, dict) or not texts or not texts.keys() <= LONGEST.keys():
+        return EffectError("words", found=quoted(texts))
+    for part, text in texts.items():
         if not isinstance(text, str) or not text.strip() or not text.isprintable() or {"{", "}"} & set(text):
-            return EffectError("one_line", part=part, found=shown(text))
+            return EffectError("one_line", part=part, found=quoted(text))
         if len(text) > LONGEST[part]:
             return EffectError("letters", part=part, length=len(text), longest=LONGEST[part])
     return None

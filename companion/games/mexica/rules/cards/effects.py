@@ -80,7 +80,7 @@ class _Ranged:
         kind: Any = type(self)
         for name, allowed in parameters(kind).items():
             if (value := getattr(self, name)) not in allowed:
-                found, effect = shown(value), _NAMES[kind]
+                found, effect = quoted(value), _NAMES[kind]
                 raise EffectError("value", effect=effect, name=name, found=found, allowed=_allowed(allowed))
 
 
@@ -277,11 +277,11 @@ def from_table(table: Mapping[str, object]) -> Effect:
     """Read an effect as a deck writes it, ``{effect = "walk", spaces = -3}``; raises `EffectError`."""
     name = table.get("effect")
     if not isinstance(name, str) or name not in KINDS:
-        raise EffectError("effect", found=shown(name) if "effect" in table else "-", allowed=_allowed(tuple(KINDS)))
+        raise EffectError("effect", found=quoted(name) if "effect" in table else "-", allowed=_allowed(tuple(KINDS)))
     kind: Any = KINDS[name]
     known, given = parameters(kind), {key: value for key, value in table.items() if key != "effect"}
     if unknown := sorted(set(given) - set(known)):
-        raise EffectError("parameter", effect=name, found=shown(unknown[0]), allowed=_allowed(tuple(known)))
+        raise EffectError("parameter", effect=name, found=quoted(unknown[0]), allowed=_allowed(tuple(known)))
     needed = [key for key in known if key not in given and key not in _defaults(kind)]
     if needed:
         raise EffectError("lacks", effect=name, name=needed[0], allowed=_allowed(known[needed[0]]))
@@ -294,7 +294,7 @@ def _defaults(kind: Any) -> frozenset[str]:
     return frozenset(each.name for each in fields(kind) if each.default is not MISSING)
 
 
-def shown(found: object) -> str:
+def quoted(found: object) -> str:
     """Return a deck's value as a fault quotes it: short and in plain letters."""
     return ascii(found)[:40]
 

@@ -44,7 +44,7 @@ def story(card: Card) -> str:
 
 def sentence(card: Card) -> tuple[str, Facts]:
     """Return the key and the facts of the sentence that says what a card does."""
-    key, facts = _said(card.effect, card.pile)
+    key, facts = _sentence(card.effect, card.pile)
     return f"effect.{key}", facts
 
 
@@ -53,7 +53,7 @@ def counts(card: Card) -> str | None:
     return f"effect.counts.{card.sign}" if card.sign and not isinstance(card.effect, Sign) else None
 
 
-def _said(effect: Effect, pile: Pile) -> tuple[str, Facts]:
+def _sentence(effect: Effect, pile: Pile) -> tuple[str, Facts]:
     match effect:
         case GoTo(space, bonus):
             return ("go_to.bonus", {"space": space, "n": bonus}) if bonus else ("go_to.bare", {"space": space})

@@ -1,0 +1,110 @@
+"""Names of 24 letters stay whole on the pages beside a table's own, and in the picture of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from companion.games.kit import Move
+from companion.model.table import Table
+from tests.browser.conftest import PHONE, Companion, Device, InBothFonts
+from tests.browser.layout import DRAWN, measured, too_wide
+from tests.browser.rooms import LONG
+from tests.web.conftest import ORGANISER
+
+Make = Callable[..., Device]
+
+PAGES = (
+    "lobby",
+    "join",
+    "seats",
+    "/tables",
+    "/evenings",
+    "/organiser",
+    "/organiser/rounds",
+    "story",
+    "replay?step=9",
+)
+WINDOWS: tuple[ViewportSize, ...] = (PHONE, {"width": 820, "height": 1180}, {"width": 1366, "height": 768})
+KINDS = ("broken in mid-word", "cut", "beside the window", "wider than the window")
+
+
+def ended(companion: Companion, language: str = "en") -> Table:
+    """Return a table of four with long names, whose first player won."""
+    services = companion.home.services
+    table = services.tables.open("mexica", "Sunday", 4, "temple_only", {})
+    key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, LONG, strict=False)))
+    version = services.seats.begin(table.id, key).version
+    first = table.charter.seats[0]
+    assert services.play.move(table.id, key, first, Move("settle", (first,)), version, "end").accepted
+    return services.tables.get(table.id)
+
+
+def broken(page: Page) -> list[str]:
+    """Return what breaks, cuts or leaves the window."""
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.evaluate(DRAWN)
+    return [*too_wide(page), *(each for each in measured(page).wrong if each.partition(":")[0] in KINDS)]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_no_page_breaks_a_name(companion: Companion, device: Make, in_both_fonts: InBothFonts, language: str) -> None:
+    services = companion.home.services
+    table = ended(companion)
+    lobby = services.tables.open("mexica", "Monday", 4, "temple_only", {})
+    key = services.seats.share(lobby.id, lobby.code, dict(zip(lobby.charter.seats, LONG, strict=False)))
+    services.rounds.start(
+        "mexica", "temple_only", 2, "swiss", "\n".join(LONG), lambda n, table: f"Round {n} · Table {table}"
+    )
+    reader = device(PHONE, language)
+    reader.context.add_cookies(
+        [
+            {"name": "organiser", "value": ORGANISER.proof, "domain": "localhost", "path": "/organiser"},
+            {"name": f"seat-{lobby.id}", "value": key, "url": companion.address},
+        ]
+    )
+    found: list[str] = []
+    places = {"lobby": f"/t/{lobby.id}", "join": f"/j/{lobby.code}", "seats": f"/t/{table.id}/seats"}
+    for name in PAGES:
+        path = places.get(name) or (name if name.startswith("/") else f"/t/{table.id}/{name}")
+        reader.page.goto(companion.address + path)
+        for page in in_both_fonts(reader.page):
+            for window in WINDOWS:
+                page.set_viewport_size(window)
+                found += [f"{name} at {window['width']}: {wrong}" for wrong in broken(page)]
+    assert "\n".join(found) == ""
+
+
+PRINTED = """() => [...document.querySelectorAll("text")].map((each) => {
+  const box = each.getBoundingClientRect();
+  return [each.textContent, box.left, box.right, box.top, box.bottom];
+})"""
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_a_result_s_picture_breaks_no_name_and_prints_nothing_over_another_thing(
+    companion: Companion, browser_in: Callable[[str], Browser], first: int
+) -> None:
+    services = companion.home.services
+    table = services.tables.open("mexica", "Sunday", 4, "temple_only", {})
+    names = LONG[first:] + LONG[:first]
+    key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, names, strict=False)))
+    version = services.seats.begin(table.id, key).version
+    seat = table.charter.seats[0]
+    assert services.play.move(table.id, key, seat, Move("settle", (seat,)), version, "end").accepted
+    picture = companion.home.app.test_client().get(f"/t/{table.id}/result.svg").text
+    for font in ("narrow", "wide"):
+        page = browser_in(font).new_page(viewport={"width": 1200, "height": 630})
+        page.set_content(f'<body style="margin: 0">{picture}')
+        texts = page.evaluate(PRINTED)
+        page.close()
+        assert [each for each in texts if each[0].strip() and (each[1] <= 0 or each[2] > 1174)] == []
+        lines = [text for text, *_ in texts]
+        for name in names[:4]:
+            assert any(name in line.replace("\u00a0", " ") for line in lines)
+        assert any(names[0] in line.replace("\u00a0", " ") for line in lines[:3]), "the winner's name in the title"
+        for n, (one, left, right, top, bottom) in enumerate(texts):
+            for two, left2, right2, top2, bottom2 in texts[n + 1 :]:
+                assert right <= left2 or right2 <= left or bottom <= top2 + 12 or bottom2 <= top + 12, (one, two)
