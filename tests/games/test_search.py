@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from msgspec import Struct, structs
 
-from companion.games.kit import CHANCE, Below, Chance, Move, Refusal, Search, Seat
+from companion.games.kit import CHANCE, Arg, Below, Chance, Move, Refusal, Search, Seat
 
 SURE, RED, BLUE, SPOIL, SPARE = Move("sure"), Move("red"), Move("blue"), Move("spoil"), Move("spare")
 
@@ -110,3 +110,21 @@ def test_the_same_chance_gives_the_same_move() -> None:
 def test_a_playthrough_without_an_end_is_given_up() -> None:
     still = replace(SEARCH, play=lambda state, seat, move: state, moves=lambda state, seat: [RED])
     assert still.best(Cards(), "one", [RED, BLUE], Random(1).randrange, 4) == RED
+
+
+def test_every_move_meets_the_same_dice_however_often_its_players_draw() -> None:
+    met: dict[str, list[Arg]] = {"red": [], "blue": []}
+
+    def watched(state: Cards, seat: Seat, move: Move) -> Cards | Refusal:
+        if move.name == "coin":
+            met[state.guess].append(move.args[0])
+        return play(state, seat, move)
+
+    def drawing(state: Cards, seat: Seat, listed: Sequence[Move], below: Below) -> Move:
+        for _ in range(state.guess == "red"):
+            below(2)
+        return listed[below(len(listed))]
+
+    replace(SEARCH, play=watched, policy=drawing).best(Cards(), "one", [RED, BLUE], Random(1).randrange, 40)
+    assert set(met["red"]) == {0, 1}
+    assert met["red"] == met["blue"]

@@ -246,6 +246,14 @@ def test_the_style_sheet_of_low_ink_has_the_colours_of_the_drawings() -> None:
     assert day_colours(css) == Art(ART, SHELL / "static" / DAY).in_low_ink().colours
 
 
+@every_case("name", ["warrior", "cuauhtemoc", "totonac", "tlascalan", "texcocoan", "cholula"])
+def test_a_unit_of_the_siege_is_known_by_its_sign_in_low_ink_too(name: str) -> None:
+    art = Art(ART, SHELL / "static" / DAY).in_low_ink()
+    _, _, sign = str(art.placed(f"siege-{name}", 0, 0, 12)).rpartition("<path" if name != "warrior" else "<circle")
+    colours = re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', sign)
+    assert colours == [art.colours["ink"]]
+
+
 def test_nothing_that_is_written_in_low_ink_is_paler_than_what_a_printer_shows() -> None:
     colours = low_ink(Art(ART, SHELL / "static" / DAY).colours)
     for name in ("ink", "soot", "dark", "war-text", "rain-text", "jade-text"):

@@ -6,6 +6,7 @@ from msgspec.structs import replace as replace
 
 from companion.games.kit.chance import Below as Below
 from companion.games.kit.chance import Chance as Chance
+from companion.games.kit.chance import best_of as best_of
 from companion.games.kit.chance import outcome as outcome
 from companion.games.kit.chance import shuffled as shuffled
 from companion.games.kit.codec import decoded as decoded

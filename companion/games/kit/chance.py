@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from companion.games.kit.moves import Facts, Move, Seat
 
@@ -50,6 +50,18 @@ def shuffled(things: Iterable[T], below: Below) -> list[T]:
         other = below(last + 1)
         found[last], found[other] = found[other], found[last]
     return found
+
+
+def best_of(things: Iterable[T], worth: Callable[[T], Any], below: Below) -> T:
+    """Return the thing that is worth most, of several alike one at random, each equally likely.
+
+    >>> best_of(["a", "bb", "cc"], len, lambda n: n - 1)
+    'cc'
+    """
+    weighed = [(worth(thing), thing) for thing in things]
+    most = max(value for value, _ in weighed)
+    best = [thing for value, thing in weighed if value == most]
+    return best[below(len(best))]
 
 
 def outcome(due: Chance, below: Below) -> Move:

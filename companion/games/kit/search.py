@@ -59,23 +59,26 @@ class Search(Generic[S]):
     def best(self, state: S, seat: Seat, moves: Sequence[Move], below: Below, playthroughs: int) -> Move:
         """Return the best move of a seat after a number of playthroughs.
 
-        The first playthrough of each move has the same chance as the first of every other, and so on.
+        The first playthrough of each move has the same dice as the first of every other, and so on, however often its
+        players draw between moves that are worth the same.
         """
         left = list(self.ranked(state, seat, moves, below))
         root = {move: _Node() for move in left}
-        drawn: defaultdict[int, list[int]] = defaultdict(list)
+        dice: defaultdict[int, list[int]] = defaultdict(list)
+        draws: defaultdict[int, list[int]] = defaultdict(list)
         rounds = max(1, ceil(log2(len(left))))
         while len(left) > 1:
             for _ in range(max(1, playthroughs // (rounds * len(left)))):
                 for move in left:
-                    self._try(root[move], state, seat, move, _again(drawn[root[move].visits], below))
+                    n = root[move].visits
+                    self._try(root[move], state, seat, move, _again(dice[n], below), _again(draws[n], below))
             left.sort(key=lambda move: -root[move].mean)  # stable: of equal moves the policy's stays first
             del left[ceil(len(left) / 2) :]
         return left[0]
 
-    def _try(self, node: _Node, state: S, seat: Seat, move: Move, below: Below) -> None:
+    def _try(self, node: _Node, state: S, seat: Seat, move: Move, dice: Below, below: Below) -> None:
         """Play a move once and continue: down the tree, which grows by a node, then by the policy."""
-        after = self._after(self.resample(state, seat, below), seat, move)
+        after = self._after(self.resample(state, seat, dice), seat, move)
         path, inside, last = [(seat, node)], True, self.turn(state) + self.turns
         for _ in range(LONGEST):
             acting = self.to_act(after)
@@ -83,7 +86,7 @@ class Search(Generic[S]):
                 break
             due = self.chance(after)
             if due is not None:
-                after = self._after(after, CHANCE, outcome(due, below))
+                after = self._after(after, CHANCE, outcome(due, dice))
                 continue
             listed = self.moves(after, acting[0])
             picked = self._picked(node, after, acting[0], listed, below) if inside else None

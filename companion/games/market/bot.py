@@ -12,7 +12,7 @@ from math import tanh
 from operator import attrgetter
 from typing import Any
 
-from companion.games.kit import BEGINNER, STRONG, Below, Move, Search, Seat, Skill, replace
+from companion.games.kit import BEGINNER, STRONG, Below, Move, Search, Seat, Skill, best_of, replace, shuffled
 from companion.games.market.rules.board import COMMODITIES, HOLE, TILE_NAMES
 from companion.games.market.rules.legal import COMMIT, PASS, ROLLBACK, chance, to_act
 from companion.games.market.rules.legal import moves as listed
@@ -29,6 +29,9 @@ PLAYED_THROUGH = 6
 
 AHEAD = 2
 """Turns for which they are."""
+
+FINE = 9
+"""Decimal places of a worth, so that an error of rounding separates no equal moves."""
 
 CLOSE = 24.0
 """Points between two players from which on a few more hardly make a difference."""
@@ -73,15 +76,22 @@ def decide(view: Mapping[str, Any], moves: Sequence[Move], below: Below, trader:
 
 def _at_sight(state: State, moves: Sequence[Move], below: Below, trader: Trader) -> Move:
     """Return the move that is worth most at first sight."""
+    worth = _weighed(state, moves, trader)
+    return best_of(worth, worth.__getitem__, below)
+
+
+def _weighed(state: State, moves: Sequence[Move], trader: Trader) -> dict[Move, tuple[float, bool]]:
+    """Return what the moves that lead anywhere are worth at first sight.
+
+    Of equal ones a purchase is worth most: who moved a tile without need might go on for ever.
+    """
     if state.step == TURN:
         worth = _of_a_turn(state, moves, trader)
-        return max(worth, key=lambda move: worth[move])
-    if state.step in (SHIFT, COIN, MONEY, KINGS):
+    elif state.step in (SHIFT, COIN, MONEY, KINGS):
         worth = {move: _worth(_after(state, move), state.seat, trader) for move in moves}
-        best = max(worth.values())
-        equal = [move for move in moves if worth[move] >= best - 1e-9]
-        return equal[below(len(equal))]
-    return moves[below(len(moves))]
+    else:
+        worth = dict.fromkeys(moves, 0.0)
+    return {move: (round(value, FINE), move.name == "buy") for move, value in worth.items()}
 
 
 @lru_cache(maxsize=8)
@@ -92,15 +102,12 @@ def _search(trader: Trader) -> Search[State]:
         return _at_sight(state, moves, below, trader)
 
     def ranked(state: State, seat: Seat, moves: Sequence[Move], below: Below) -> Sequence[Move]:
-        if state.step == TURN:
-            worth = _of_a_turn(state, moves, trader)
-            if state.played and state.played[-1].name != "buy":  # a tile was moved for a purchase: buy now
-                worth = {move: gain for move, gain in worth.items() if move.name == "buy"} or worth
-        elif state.step in (SHIFT, COIN, MONEY, KINGS):
-            worth = {move: _worth(_after(state, move), state.seat, trader) for move in moves}
-        else:
+        if state.step not in (TURN, SHIFT, COIN, MONEY, KINGS):
             return [_at_sight(state, moves, below, trader)]
-        return sorted(worth, key=lambda move: -worth[move])[:PLAYED_THROUGH]
+        worth = _weighed(state, moves, trader)
+        if state.played and state.played[-1].name != "buy":  # a tile was moved for a purchase: buy now
+            worth = {move: gain for move, gain in worth.items() if move.name == "buy"} or worth
+        return sorted(shuffled(worth, below), key=worth.__getitem__, reverse=True)[:PLAYED_THROUGH]
 
     return Search(
         to_act=to_act,
@@ -155,11 +162,7 @@ def _numbers(named: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _of_a_turn(state: State, moves: Sequence[Move], trader: Trader) -> dict[Move, float]:
-    """Return about what each first move of a turn gains that leads anywhere; of equal ones the first is to be made.
-
-    A tile that was moved for a purchase is left where it is: who weighed it again might take it back, and move it
-    again, for ever.
-    """
+    """Return about what each first move of a turn gains that leads anywhere."""
     commit = {COMMIT: 0.0} if state.bought else {}
     found = {PASS: _worth_of_a_pass(state, trader)} if PASS in moves else commit
     here = _worth(state, state.seat, trader)
@@ -178,34 +181,32 @@ def _worth_of_a_pass(state: State, trader: Trader) -> float:
 
 def _plays(state: State, trader: Trader) -> Iterator[tuple[Move, State]]:
     """Yield the chains of purchases, made at once or after one tile has moved: the first move and where they lead."""
-    for first, after in _starts(state):
-        move, reached = first, after
-        bought = False
-        for _ in range(LONGEST_CHAIN):
-            step = _best_purchase(reached, trader)
-            if step is None:
-                break
-            move, reached, bought = move or step, _after(reached, step), True
-        if bought and move:
-            yield move, reached
-
-
-def _starts(state: State) -> Iterator[tuple[Move | None, State]]:
-    yield None, state
+    for purchase in _best_purchases(state, trader):
+        yield purchase, _bought_out(_after(state, purchase), trader)
     for move in listed(state, state.seats[state.seat]):
         if move.name == "messenger" or (move.name == "shift" and not state.bought):
             after = _after(state, move)
-            if deals(after, state.seat):
-                yield move, after
+            reached = _bought_out(after, trader)
+            if reached is not after:
+                yield move, reached
 
 
-def _best_purchase(state: State, trader: Trader) -> Move | None:
-    """Return the purchase that is worth most by itself, if any is."""
+def _bought_out(state: State, trader: Trader) -> State:
+    """Return where the best purchases lead, one after the other."""
+    for _ in range(LONGEST_CHAIN):
+        purchases = _best_purchases(state, trader)
+        if not purchases:
+            break
+        state = _after(state, purchases[-1])
+    return state
+
+
+def _best_purchases(state: State, trader: Trader) -> list[Move]:
+    """Return the purchases that are worth most by themselves, if any are."""
     weights = _weights(state, trader)
     found = [each for each in deals(state, state.seat) if each.brings]
-    if not found:
-        return None
-    return Move("buy", max(found, key=lambda each: (each.brings * weights[each.vendor], each.args)).args)
+    worth = [round(each.brings * weights[each.vendor], FINE) for each in found]
+    return [Move("buy", each.args) for each, value in zip(found, worth, strict=True) if value == max(worth)]
 
 
 def _after(state: State, move: Move) -> State:

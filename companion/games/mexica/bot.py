@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from companion.games.kit import BEGINNER, CASUAL, Below, Json, Move, Skill
+from companion.games.kit import BEGINNER, CASUAL, Below, Json, Move, Skill, best_of
 from companion.games.mexica.rules.calendar import AROUND
 from companion.games.mexica.rules.cards import played
 from companion.games.mexica.rules.cards.deck import Card
@@ -27,7 +27,7 @@ from companion.games.mexica.rules.cards.deck import Pile as DeckPile
 from companion.games.mexica.rules.cards.effects import Boost, Draw, Effect, Gain, SignName, Standing, Ward
 from companion.games.mexica.rules.odds import Pile, Sign, found
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
-from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC, God
+from companion.games.mexica.rules.tallies import GODS, HUITZILOPOCHTLI, TLALOC, God
 
 GOD_OF: Mapping[SignName, God] = {"eagle": HUITZILOPOCHTLI, "serpent": TLALOC}
 """Whose cards hold a sign; the flower is Tonantzin's."""
@@ -133,10 +133,10 @@ class Tribe:
         gods: Mapping[God, int] = self.view["gods"]
         return gods[HUITZILOPOCHTLI] - gods[TLALOC]
 
-    @property
+    @cached_property
     def behind(self) -> God:
-        """The god that has less."""
-        return TLALOC if self.lead > 0 else HUITZILOPOCHTLI
+        """The god that has less, one at random where they are even."""
+        return best_of(GODS, lambda god: -self.view["gods"][god], self.below)
 
     @property
     def on_board(self) -> int:
@@ -263,7 +263,7 @@ def _buy_card(tribe: Tribe, wanted: Sequence[SignName]) -> Move | None:
     """Return the price of a card of the god whose sign is the likeliest found, or none that it can pay."""
     if not wanted:
         return None
-    sign = max(wanted, key=lambda each: (tribe.chance(each), GOD_OF[each] == tribe.behind))
+    sign = best_of(wanted, lambda each: (tribe.chance(each), -tribe.view["gods"][GOD_OF[each]]), tribe.below)
     due = tribe.own["prices"]["god"] - tribe.own["toward"][GOD_OF[sign]]
     return Move("sacrifice", (GOD_OF[sign], min(due, MOST_AT_ONCE))) if 0 < due <= tribe.tokens else None
 
@@ -293,38 +293,37 @@ def _flower_first(tribe: Tribe, wanted: Sequence[SignName]) -> bool:
 def _challenge(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return an attack where it has next to nothing to lose, though something: who has nothing gives a Day card."""
     if tribe.tokens <= tribe.chief.desperate and tribe.tokens + len(tribe.hand):
-        return next((move for move in moves if move.name == "attack"), None)
+        return _any(tribe, [move for move in moves if move.name == "attack"])
     return _let_be(tribe, moves)
 
 
 def _bless(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return a Rain card that serves here: tokens and cards at once, a bonus where there is something to gather."""
     space = next(each for each in tribe.view["spaces"] if each["sign"] == tribe.own["place"])
-    for move in moves:
-        if move.name == "play":
-            effect = tribe.deck.card(str(move.args[0])).effect
-            if isinstance(effect, Gain | Draw):
-                return move
-            if isinstance(effect, Boost) and effect.what == "gather" and space["tokens"] and tribe.view["reserve"]:
-                return move
-            if isinstance(effect, Boost) and effect.what == "tribute" and space["holder"] not in (None, tribe.me):
-                return move
-    return Move("pass")
+
+    def serves(effect: Effect) -> bool:
+        if not isinstance(effect, Boost):
+            return isinstance(effect, Gain | Draw)
+        if effect.what == "gather":
+            return bool(space["tokens"] and tribe.view["reserve"])
+        return effect.what == "tribute" and space["holder"] not in (None, tribe.me)
+
+    plays = [move for move in moves if move.name == "play"]
+    return _any(tribe, [move for move in plays if serves(tribe.deck.card(str(move.args[0])).effect)]) or Move("pass")
 
 
 def _arm(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return a card that keeps it out of a battle, or the best on its die while that is not enough."""
-    by: dict[Move, int] = {}
-    for move in moves:
-        if move.name == "play":
-            effect = tribe.deck.card(str(move.args[0])).effect
-            if isinstance(effect, Ward):
-                return move
-            if isinstance(effect, Boost) and effect.what in ("attack", "defence", "battle"):
-                by[move] = effect.by
+    effects = {move: tribe.deck.card(str(move.args[0])).effect for move in moves if move.name == "play"}
+    if wards := [move for move, effect in effects.items() if isinstance(effect, Ward)]:
+        return _any(tribe, wards)
+    by = {
+        move: effect.by
+        for move, effect in effects.items()
+        if isinstance(effect, Boost) and effect.what in ("attack", "defence", "battle")
+    }
     ready = sum(each["by"] for each in tribe.own["boosts"] if each["what"] in ("attack", "defence", "battle"))
-    best = max(by, key=lambda move: by[move], default=None)
-    return best if best and ready < tribe.chief.enough else Move("pass")
+    return best_of(by, lambda move: by[move], tribe.below) if by and ready < tribe.chief.enough else Move("pass")
 
 
 def _reroll(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
@@ -332,18 +331,18 @@ def _reroll(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     battle = tribe.view["battle"]
     dice = dict(zip(battle["sides"], battle["dice"], strict=True))
     behind = dice.pop(tribe.me) < max(dice.values())
-    return next((move for move in moves if move.name == "play"), None) if behind else Move("pass")
+    return _any(tribe, [move for move in moves if move.name == "play"]) if behind else Move("pass")
 
 
 def _discard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return nothing if it may keep its cards, else the card that it misses least."""
     if Move("pass") in moves:
         return Move("pass")
-    return min(moves, key=lambda move: (_worth(tribe, tribe.deck.card(str(move.args[0]))), move))
+    return best_of(moves, lambda move: -_worth(tribe, tribe.deck.card(str(move.args[0]))), tribe.below)
 
 
 def _take(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
-    return max(moves, key=lambda move: (_worth(tribe, tribe.deck.card(f"week-{move.args[0]}")), move))
+    return best_of(moves, lambda move: _worth(tribe, tribe.deck.card(f"week-{move.args[0]}")), tribe.below)
 
 
 def _worth(tribe: Tribe, card: Card) -> int:
@@ -355,7 +354,11 @@ def _worth(tribe: Tribe, card: Card) -> int:
 
 def _choose(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return the tribe that has the most tokens; what is turned on a tribe nearly always takes from it."""
-    return max(moves, key=lambda move: (tribe.view["tribes"][move.args[0]]["tokens"], move))
+    return best_of(moves, lambda move: tribe.view["tribes"][move.args[0]]["tokens"], tribe.below)
+
+
+def _any(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    return moves[tribe.below(len(moves))] if moves else None
 
 
 def _let_be(_tribe: Tribe, moves: Sequence[Move]) -> Move | None:

@@ -6,11 +6,11 @@ a look at a chit or a name may still save; it goes where that is most for each a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
-from companion.games.kit import BEGINNER, CASUAL, Below, Move, Skill, shuffled
+from companion.games.kit import BEGINNER, CASUAL, Below, Move, Skill, best_of, shuffled
 from companion.games.moctezuma.rules.boards import LIBRARY, distances
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
 from companion.games.moctezuma.rules.pieces import (
@@ -65,7 +65,7 @@ def decide(view: View, moves: Sequence[Move], below: Below, explorer: Explorer =
     by_name = {move.name: move for move in moves}
     if "peek" in by_name:
         knowledge = known(view)
-        return _best_of(moves, lambda move: _look(knowledge, int(move.args[0])), below)
+        return best_of(moves, lambda move: _look(knowledge, int(move.args[0])), below)
     if "keep" in by_name:
         return _treasure_to_keep(view, moves, explorer)
     if "put" in by_name:
@@ -73,13 +73,6 @@ def decide(view: View, moves: Sequence[Move], below: Below, explorer: Explorer =
     if "end_turn" not in by_name:
         return by_name.get("ready") or (moves[below(len(moves))] if moves else None)
     return _turn(view, moves, by_name["end_turn"], below, explorer)
-
-
-def _best_of(moves: Sequence[Move], worth: Callable[[Move], float], below: Below) -> Move:
-    """Return the move that is worth most, of several alike one that is drawn."""
-    most = max(map(worth, moves))
-    best = [move for move in moves if worth(move) == most]
-    return best[below(len(best))]
 
 
 def known(view: View) -> Knowledge:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from companion.games.kit import BEGINNER, STRONG, Below, Move, Skill
+from companion.games.kit import BEGINNER, STRONG, Below, Move, Skill, best_of
 from companion.games.siege.rules.geometry import Grid, grid
 
 View: TypeAlias = Mapping[str, Any]
@@ -40,7 +40,7 @@ def decide(view: View, moves: Sequence[Move], below: Below, commander: Commander
     names = {move.name for move in moves}
     for name, chosen in _POLICIES:
         if name in names:
-            move = chosen(_Scene(view, commander or PRACTISED_COMMANDER), moves)
+            move = chosen(_Scene(view, commander or PRACTISED_COMMANDER, below), moves)
             if move is not None:
                 return move
     return moves[below(len(moves))]
@@ -49,8 +49,8 @@ def decide(view: View, moves: Sequence[Move], below: Below, commander: Commander
 class _Scene:
     """A view as the player looks at it: who is whose, where the prey is."""
 
-    def __init__(self, view: View, commander: Commander) -> None:
-        self.view, self.commander = view, commander
+    def __init__(self, view: View, commander: Commander, below: Below) -> None:
+        self.view, self.commander, self.below = view, commander, below
         self.side = str(view["decider"])
         self.board: Grid = grid(view["map"]["width"], view["map"]["height"])
         units = list(enumerate(view["units"]))
@@ -94,9 +94,8 @@ def _march(scene: _Scene, moves: Sequence[Move]) -> Move | None:
         fleeing = scene.commander.flight and unit["people"] in LEADERS.values()
         if fleeing and (refuge := _refuge(scene, steps, unit["hex"])):
             return refuge
-        best = min(
-            steps, key=lambda move: (scene.to_prey(str(move.args[0])), scene.view["reach"][move.args[0]], move)
-        )
+        reach = scene.view["reach"]
+        best = best_of(steps, lambda move: (-scene.to_prey(str(move.args[0])), -reach[move.args[0]]), scene.below)
         if scene.hunts(active, unit) and scene.to_prey(str(best.args[0])) < scene.to_prey(unit["hex"]):
             return best
     fresh = {move.args[0] for move in _named(moves, "march")}
@@ -108,13 +107,13 @@ def _march(scene: _Scene, moves: Sequence[Move]) -> Move | None:
     ]
     if not waiting:
         return Move("done")
-    number, unit = min(waiting, key=lambda each: (scene.to_prey(each[1]["hex"]), each[0]))
+    number, unit = best_of(waiting, lambda each: -scene.to_prey(each[1]["hex"]), scene.below)
     return Move("force" if scene.to_prey(unit["hex"]) > scene.commander.patience else "march", (number,))
 
 
 def _refuge(scene: _Scene, steps: Sequence[Move], here: str) -> Move | None:
     """Return the step that leads a leader farthest from its enemies, or None if it is farthest already."""
-    best = max(steps, key=lambda move: (scene.danger(str(move.args[0])), move))
+    best = best_of(steps, lambda move: scene.danger(str(move.args[0])), scene.below)
     return best if scene.danger(str(best.args[0])) > scene.danger(here) else None
 
 
@@ -128,34 +127,33 @@ def _attack(scene: _Scene, _moves: Sequence[Move]) -> Move | None:
             commander.hope if hunting else commander.odds
         ):
             continue
-        found.append((hunting, each["modifier"], -each["unit"], each["hex"]))
+        found.append((hunting, each["modifier"], Move("attack", (each["unit"], each["hex"]))))
     if not found:
         return Move("done")
-    _, _, unit, where = max(found)
-    return Move("attack", (-unit, where))
+    return best_of(found, lambda each: each[:2], scene.below)[2]
 
 
 def _advance(scene: _Scene, moves: Sequence[Move]) -> Move | None:
     here = scene.view["units"][scene.view["due"]["unit"]]
     if here["people"] in LEADERS.values():
         return Move("hold")
-    best = min(_named(moves, "advance"), key=lambda move: (scene.to_prey(str(move.args[0])), move))
+    best = best_of(_named(moves, "advance"), lambda move: -scene.to_prey(str(move.args[0])), scene.below)
     return best if scene.to_prey(str(best.args[0])) < scene.to_prey(here["hex"]) else Move("hold")
 
 
 def _retreat(scene: _Scene, moves: Sequence[Move]) -> Move | None:
-    return max(_named(moves, "retreat"), key=lambda move: (scene.danger(str(move.args[0])), move))
+    return best_of(_named(moves, "retreat"), lambda move: scene.danger(str(move.args[0])), scene.below)
 
 
 def _succumb(scene: _Scene, moves: Sequence[Move]) -> Move | None:
     """Lose a unit in rout first, then the one farthest from the prey; the leader last."""
     units = scene.view["units"]
 
-    def worth(move: Move) -> tuple[bool, bool, int, Move]:
+    def worth(move: Move) -> tuple[bool, bool, int]:
         unit = units[int(move.args[0])]
-        return unit["people"] not in LEADERS.values(), unit["routed"], scene.to_prey(unit["hex"]), move
+        return unit["people"] not in LEADERS.values(), unit["routed"], scene.to_prey(unit["hex"])
 
-    return max(_named(moves, "succumb"), key=worth)
+    return best_of(_named(moves, "succumb"), worth, scene.below)
 
 
 _POLICIES: Sequence[tuple[str, Callable[[_Scene, Sequence[Move]], Move | None]]] = (

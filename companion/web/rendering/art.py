@@ -109,6 +109,9 @@ class Art:
 INKED = frozenset({"ink", "dark", "soot"})
 """The colours of lines and words, which low ink does not change."""
 
+SIGN = "on-colour"
+"""The colour of signs on areas of colour: low ink makes it dark, as the areas are pale."""
+
 PALE = 0.22
 """How much of a colour is left with low ink."""
 
@@ -121,6 +124,8 @@ def low_ink(colours: Mapping[str, str]) -> Mapping[str, str]:
     """
 
     def pale(name: str, colour: str) -> str:
+        if name == SIGN:
+            return colours["ink"]
         if name in INKED or name.endswith("-text"):
             return colour
         digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
