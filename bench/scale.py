@@ -27,6 +27,8 @@ BACKLOG_TARGET = 2_000.0
 PHONES_AT_ONCE = 8
 TOKENS_A_SECOND = 25
 TAKEOVERS = 3
+TAKEN = 3
+"""Temples that two companions share; with the lease for app players each has two leases, so at least one temple."""
 SILENCE_S = 2.0
 QUIET_AGAIN_S = 60.0
 _NETWORK = 10
@@ -116,7 +118,7 @@ def measure(programs: Programs, size: Size, parts: Collection[str] = PARTS) -> C
         with _Setup(programs, name, workers, size.temples) as setup:
             rows += _evening(setup, size, _named(name, workers))
     if "lease" in parts:
-        with _Setup(programs, "PostgreSQL", 2, 2) as setup:
+        with _Setup(programs, "PostgreSQL", 2, TAKEN) as setup:
             rows += _takeover(setup)
     return Chapter(
         "Several companions",
