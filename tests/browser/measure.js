@@ -76,7 +76,7 @@
         if (Math.max(...lines) - Math.min(...lines) > size / 2) say("broken in mid-word", name, `at ${word[0]}`);
       }
     }
-    texts.push({ node, of, boxes: boxes.map((box) => inSight(box, shown)), all, name, svg, region: region(of), fixed: !!of.closest(".doing, .notice") });
+    texts.push({ node, of, boxes: boxes.map((box) => inSight(box, shown)), all, name, svg, region: region(of), fixed: !!of.closest(".doing, .notice, .begin-form") });
   }
   // Texts that are printed over one another.
   texts.sort((a, b) => a.all.top - b.all.top);

@@ -28,7 +28,7 @@ PAGES = (
     "replay?step=9",
 )
 WINDOWS: tuple[ViewportSize, ...] = (PHONE, {"width": 820, "height": 1180}, {"width": 1366, "height": 768})
-KINDS = ("broken in mid-word", "cut", "beside the window", "wider than the window")
+KINDS = ("broken in mid-word", "cut", "beside the window", "wider than the window", "printed over")
 
 
 def ended(companion: Companion, language: str = "en") -> Table:
@@ -75,6 +75,31 @@ def test_no_page_breaks_a_name(companion: Companion, device: Make, in_both_fonts
                 page.set_viewport_size(window)
                 found += [f"{name} at {window['width']}: {wrong}" for wrong in broken(page)]
     assert "\n".join(found) == ""
+
+
+LEAST = 0.62
+"""The smallest size of a name, in rem."""
+
+SIZES = """() => [...document.querySelectorAll(".records th .name")].map((each) => [
+  each.textContent,
+  parseFloat(getComputedStyle(each).fontSize) / parseFloat(getComputedStyle(document.documentElement).fontSize),
+])"""
+
+
+def test_a_long_name_beside_figures_is_large_enough_to_read_on_a_phone(companion: Companion, device: Make) -> None:
+    ended(companion)
+    companion.home.services.rounds.start(
+        "mexica", "temple_only", 2, "swiss", "\n".join(LONG), lambda n, table: f"Round {n} · Table {table}"
+    )
+    reader = device(PHONE)
+    reader.context.add_cookies(
+        [{"name": "organiser", "value": ORGANISER.proof, "domain": "localhost", "path": "/organiser"}]
+    )
+    for path in ("/organiser/rounds", "/evenings"):
+        reader.page.goto(companion.address + path)
+        sizes = reader.page.evaluate(SIZES)
+        assert sizes
+        assert [each for each in sizes if each[1] < LEAST - 0.005] == [], path
 
 
 PRINTED = """() => [...document.querySelectorAll("text")].map((each) => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, ViewportSize
 
 from tests.browser.conftest import Companion, Device
 from tests.browser.layout import WITHOUT_FONTS, measured
@@ -109,3 +109,31 @@ def test_the_log_ends_above_the_corner_while_the_tombs_are_opened(
     screen.watch(companion, stage.table, "/screen")
     screen.page.evaluate("document.fonts.ready")
     assert measured(screen.page, least=0, whole=True).wrong == ()
+
+
+BELOW_BOARD = """(board) => {
+  const box = (each) => document.querySelector(each).getBoundingClientRect();
+  const [above, log] = [box(board), box(".game > .region-log")];
+  return [log.left < above.right, log.top - above.bottom];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("room", "board"),
+    [
+        (Room("market", "short", 2, False), ".market-board"),
+        (Room("mexica", "temple_only", 2, False), ".waters"),
+        (Room("moctezuma", "swift", 2, False), ".region-board .map"),
+    ],
+    ids=str,
+)
+def test_a_tablet_held_upright_shows_what_happened_right_below_the_board(
+    companion: Companion, device: Make, room: Room, board: str
+) -> None:
+    stage = next(stages(companion, room))
+    tablet = device(ViewportSize(width=820, height=1180))
+    tablet.context.add_cookies([{"name": f"seat-{stage.table.id}", "value": stage.key, "url": companion.address}])
+    tablet.watch(companion, stage.table)
+    in_its_column, gap = tablet.page.evaluate(BELOW_BOARD, board)
+    assert in_its_column
+    assert 0 <= gap < 60
