@@ -162,7 +162,8 @@ class Intake:
         """Store and acknowledge what has arrived, and disconnect."""
         self._stopping.set()
         self._waiting.put_event(None)
-        self._thread.join(timeout=5)
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
         self._connection.stop()
 
     @property

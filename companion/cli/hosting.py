@@ -10,9 +10,10 @@ import logging
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from flask import Flask
@@ -21,7 +22,7 @@ from companion.adapters.background import Background
 from companion.adapters.credentials import Offered
 from companion.adapters.database.opening import StoreError
 from companion.adapters.database.sql_store import SqlStore
-from companion.adapters.database.tenants import TENANTS, Tenants, lease_of
+from companion.adapters.database.tenants import SIZED_S, TENANTS, Tenants, lease_of
 from companion.adapters.installation import Installation
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake, Link, TenantLink
@@ -52,12 +53,18 @@ IDLE_S = 600.0
 """How long nobody has used a tenant before it is closed here."""
 
 SHELVE_S = 600.0
+
+LONGEST_PAUSE_S = 60.0
+"""The longest pause before something that failed for one tenant is tried again; the first is `LOOK_S`."""
+
 MOST_REMEMBERED = 20_000
-"""The most retained messages of all tenants that are remembered."""
+MOST_BYTES_REMEMBERED = 8 * MEBIBYTE
+"""The most retained messages of all tenants that are remembered, and the most bytes of their topics and payloads."""
 
 PENDING = 500
 """The most tokens that wait for their tenant to be opened; the temples send the others again."""
 
+_MEASURING = "measuring what it stored"
 _RETAINED = {each.leaf for each in contract.CONTRACT if each.retained}
 
 
@@ -78,6 +85,15 @@ class _Open:
     """Requests that are being answered."""
     used_at: float = field(default_factory=time.monotonic)
     shelved_at: float = field(default_factory=time.monotonic)
+    stored: int = 0
+    """How many bytes it had stored when that was last measured."""
+    measured_at: float = field(default_factory=time.monotonic)
+    behind: bool = False
+    """Whether changes of other companions could not be read."""
+
+    @property
+    def is_full(self) -> bool:
+        return self.stored >= self.tenant.limits.mebibytes * MEBIBYTE
 
     @property
     def is_idle(self) -> bool:
@@ -85,11 +101,63 @@ class _Open:
 
     def close(self) -> None:
         """End its streams and its threads; what is being stored is finished first."""
-        self.hub.close()
-        self.intake.stop()
-        self.pacer.stop()
-        self.message_end.stop()
-        self.store.close()
+        with ExitStack() as last_first:  # one that fails leaves none of the others running
+            last_first.callback(self.store.close)
+            last_first.callback(self.message_end.stop)
+            last_first.callback(self.pacer.stop)
+            last_first.callback(self.intake.stop)
+            last_first.callback(self.hub.close)
+
+
+class _Remembered:
+    """What the broker retains for tenants, within bounds; beyond, the one with the most bytes loses its oldest.
+
+    The caller holds the lock.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, OrderedDict[str, bytes]] = {}
+        self._bytes: dict[str, int] = {}
+        self._messages = self._all_bytes = 0
+        self._unknown: set[str] = set()
+
+    def put(self, tenant: str, topic: str, payload: bytes) -> None:
+        """Remember a message in place of an earlier one with the same topic."""
+        self._drop(tenant, topic)
+        self._kept.setdefault(tenant, OrderedDict())[topic] = payload
+        size = len(topic) + len(payload)
+        self._bytes[tenant] = self._bytes.get(tenant, 0) + size
+        self._all_bytes += size
+        self._messages += 1
+        while self._messages > MOST_REMEMBERED or self._all_bytes > MOST_BYTES_REMEMBERED:
+            largest = max(self._bytes, key=self._bytes.__getitem__)
+            self._drop(largest, next(iter(self._kept[largest])))
+
+    def of(self, tenant: str) -> Iterable[tuple[str, bytes]]:
+        """Return topics and payloads of one tenant, the oldest first."""
+        return self._kept.get(tenant, {}).items()
+
+    def forget(self, tenant: str) -> None:
+        """Forget everything of a tenant."""
+        self._messages -= len(self._kept.pop(tenant, ()))
+        self._all_bytes -= self._bytes.pop(tenant, 0)
+
+    def forget_unknown(self, known: Collection[str]) -> None:
+        """Forget those that were no tenants the last time either: one may have been added a moment ago."""
+        unknown = self._kept.keys() - set(known)
+        for each in unknown & self._unknown:
+            self.forget(each)
+        self._unknown = unknown
+
+    def _drop(self, tenant: str, topic: str) -> None:
+        kept = self._kept.get(tenant, OrderedDict())
+        if topic in kept:
+            size = len(topic) + len(kept.pop(topic))
+            self._bytes[tenant] -= size
+            self._all_bytes -= size
+            self._messages -= 1
+            if not kept:
+                self.forget(tenant)
 
 
 class Hosted(Background):
@@ -118,7 +186,10 @@ class Hosted(Background):
         self._opening: dict[str, threading.Lock] = {}
         self._open: dict[str, _Open] = {}
         self._wake = threading.Event()
-        self._retained: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._retained = _Remembered()
+        self._retained_checked_at = time.monotonic()
+        self._retries: dict[tuple[str, str], tuple[float, float]] = {}
+        """When to try again what failed for a tenant, and the pause after that."""
         self._pending: dict[str, deque[tuple[str, bytes]]] = {}
 
     def serve(self, app: Flask, config: WebConfig, link: Link) -> None:
@@ -165,15 +236,13 @@ class Hosted(Background):
             raise contract.WireError(f"{leaf} is {len(payload)} bytes long; expected at most {contract.MAX_PAYLOAD}")
         with self._lock:
             if leaf in _RETAINED:
-                self._retained[name, own] = payload
-                self._retained.move_to_end((name, own))
-                if len(self._retained) > MOST_REMEMBERED:
-                    self._retained.popitem(last=False)
+                self._retained.put(name, own, payload)
             opened = self._open.get(name)
             if opened is None:
                 if leaf == contract.Token.leaf and (name in self._pending or len(self._pending) < PENDING):
+                    if name not in self._pending:
+                        self._wake.set()
                     self._pending.setdefault(name, deque(maxlen=PENDING)).append((own, payload))
-                    self._wake.set()
                 return
             if leaf == contract.Token.leaf:
                 opened.used_at = time.monotonic()
@@ -189,10 +258,15 @@ class Hosted(Background):
         """Store the tokens of a tenant's temples from now on, and make the app's moves at its tables."""
         for each in self._in_use():
             if lease_of(each.tenant) == lease:
-                for temple in each.services.temples.all():
-                    each.services.temples.follow(temple.name)
-                    each.intake.take_over(temple.name)
-                each.pacer.look_at_all()
+                try:
+                    for temple in each.services.temples.all():
+                        each.services.temples.follow(temple.name)
+                        each.intake.take_over(temple.name)
+                    each.pacer.look_at_all()
+                except ServiceError:
+                    raise
+                except Exception as error:  # the lease is tried again; the others are not stopped
+                    raise ServiceError("store_failing", reason=repr(error)) from error
 
     def follow(self, topics: Iterable[str]) -> None:
         """Apply what other companions have announced of tenants in use here; others are read when they are opened."""
@@ -202,12 +276,20 @@ class Hosted(Background):
             by_place.setdefault(place, []).append(own)
         for each in self._in_use():
             if found := by_place.get(each.tenant.place):
-                each.workspace.follow(found)
+                self._follow(each, partial(each.workspace.follow, found))
 
     def follow_all(self) -> None:
         """Apply all changes of other companions."""
         for each in self._in_use():
-            each.workspace.follow_all()
+            self._follow(each, each.workspace.follow_all)
+
+    def _follow(self, opened: _Open, read: Callable[[], None]) -> None:
+        """Apply changes of one tenant; if they cannot be read, all are read later, and the others are served."""
+        try:
+            read()
+        except Exception as error:  # whatever one tenant's rows are like
+            opened.behind = True
+            log.warning("changes of tenant %r cannot be read, trying again: %s", opened.tenant.name, _reason(error))
 
     # Opening and closing
 
@@ -217,7 +299,7 @@ class Hosted(Background):
         self._wake.set()
         super().stop()
         for each in self._in_use():
-            self._close(each)
+            self._attempt(each.tenant.name, "closing it", partial(self._close, each))
         self._registry.close()
 
     def end_streams(self) -> None:
@@ -256,27 +338,37 @@ class Hosted(Background):
                 return
             self._end(opened)  # the name was given to another tenant
         made = self._made(tenant)
-        with self._lock:
-            self._open[name] = made
-            retained = [(topic, each) for (of, topic), each in self._retained.items() if of == name]
-            pending = self._pending.pop(name, deque())
-        made.intake.start()
+        try:
+            made.pacer.start()
+            made.message_end.look()
+            with self._lock:  # what arrives meanwhile waits, so that nothing older comes after it
+                made.intake.start()
+                for topic, payload in self._retained.of(name):
+                    _take(made, topic, payload, True)
+                for topic, payload in self._pending.get(name, ()):
+                    _take(made, topic, payload, False)
+                self._open[name] = made
+                self._pending.pop(name, None)
+        except BaseException:
+            made.close()
+            raise
         if self._workspace.origin:
-            made.workspace.follow_all()  # what was announced before this tenant was in use
-        for topic, payload in retained:
-            _take(made, topic, payload, True)
-        for topic, payload in pending:
-            _take(made, topic, payload, False)
-        made.pacer.start()
-        made.message_end.look()
+            self._follow(made, made.workspace.follow_all)  # what was announced before this tenant was in use
         log.info("tenant %r is in use", name)
 
     def _made(self, tenant: Tenant) -> _Open:
-        lease = lease_of(tenant)
         try:
             store = self._registry.open(tenant, self._main)
         except StoreError as error:
             raise ServiceError("store_failing", reason=str(error)) from error
+        try:
+            return self._made_over(store, tenant)
+        except BaseException:
+            store.close()
+            raise
+
+    def _made_over(self, store: SqlStore, tenant: Tenant) -> _Open:
+        lease = lease_of(tenant)
         hub = Hub()
 
         def on_change(topic: str) -> None:
@@ -313,7 +405,7 @@ class Hosted(Background):
             stores=lambda temple: self._share.holds(lease),
             hosting=None,
             tenant=tenant,
-            stored=lambda: self._registry.size(tenant),
+            stored=lambda: opened.stored,
         )
         site = tenant_site(self._app, tenant, services, hub, config)
         intake = Intake(
@@ -321,21 +413,23 @@ class Hosted(Background):
             self._broker,
             self._instance,
             main.clock,
-            consumes=lambda temple: self._share.holds(lease) and not self._is_full(tenant),
+            consumes=lambda temple: self._share.holds(lease) and not opened.is_full,
             link=TenantLink(tenant.name, self._link),
             most_temples=tenant.limits.temples,
         )
         opened = _Open(tenant, store, workspace, services, hub, site, intake, pacer, message_end)
         workspace.most_tables = tenant.limits.tables
+        self._attempt(tenant.name, _MEASURING, partial(self._measure, opened))
         return opened
 
-    def _is_full(self, tenant: Tenant) -> bool:
-        known = self._open.get(tenant.name)
-        limits = known.tenant.limits if known else tenant.limits
-        try:
-            return self._registry.size(tenant) >= limits.mebibytes * MEBIBYTE
-        except ServiceError:
-            return False  # the store fails, and says so by itself
+    def measure(self) -> None:
+        """Read what each tenant in use has stored; if that fails, the last figure stays."""
+        for each in self._in_use():
+            self._attempt(each.tenant.name, _MEASURING, partial(self._measure, each))
+
+    def _measure(self, opened: _Open) -> None:
+        opened.measured_at = time.monotonic()
+        opened.stored = self._registry.size(opened.tenant)
 
     def _set_limits(self, opened: _Open, tenant: Tenant) -> None:
         """Keep to changed limits from now on; the caller holds the lock."""
@@ -366,40 +460,90 @@ class Hosted(Background):
         while not self._ending.is_set():
             self._wake.wait(LOOK_S)
             self._wake.clear()
-            try:
-                self._look()
-            except ServiceError as error:
-                log.warning("the tenants cannot be looked at, trying again: %s", error.facts["reason"])
-                self._ending.wait(LOOK_S)
+            self._look()
 
     def _look(self) -> None:
-        """Open the tenants for which tokens wait; close those that are idle or were deleted."""
+        """Open the tenants for which tokens wait; close those that are idle or were deleted. Each is tried alone."""
         with self._lock:
             waiting = list(self._pending)
+        try:
+            known = {name: self._registry.find(name) for name in waiting}
+            known |= {each.tenant.name: self._registry.find(each.tenant.name) for each in self._in_use()}
+            self._forget_unknown()
+        except ServiceError as error:
+            log.warning("the tenants cannot be looked at, trying again: %s", _reason(error))
+            self._ending.wait(LOOK_S)
+            return
         for name in waiting:
-            opened = self._entered(name)
-            with self._lock:
-                if opened:
-                    opened.guests -= 1
-                self._pending.pop(name, None)
+            self._attempt(name, "opening it", partial(self._open_for_tokens, name))
         for each in self._in_use():
-            tenant = self._registry.find(each.tenant.name)
-            if tenant is None or tenant.key != each.tenant.key:
-                self._forget(each)
-            elif each.is_idle:
-                self._close(each, only_idle=True)
-            elif time.monotonic() - each.shelved_at > SHELVE_S:
-                each.shelved_at = time.monotonic()
-                each.services.tables.shelve()
-            elif tenant != each.tenant:
-                with self._lock:
-                    self._set_limits(each, tenant)
+            name = each.tenant.name
+            if name in known:
+                for what, task in self._due(each, known[name]):
+                    self._attempt(name, what, task)
+
+    def _open_for_tokens(self, name: str) -> None:
+        opened = self._entered(name)
+        with self._lock:
+            if opened:
+                opened.guests -= 1
+            self._pending.pop(name, None)
+
+    def _due(self, opened: _Open, tenant: Tenant | None) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Give what is to be done for a tenant in use; `tenant` is what is now stored of it."""
+        now = time.monotonic()
+        if tenant is None or tenant.key != opened.tenant.key:
+            yield "closing it", partial(self._forget, opened)
+            return
+        if opened.is_idle:
+            yield "closing it", partial(self._close, opened, only_idle=True)
+            return
+        if tenant != opened.tenant:
+            with self._lock:
+                self._set_limits(opened, tenant)
+        if now - opened.shelved_at > SHELVE_S:
+            yield "shelving its tables", partial(self._shelve, opened)
+        if now - opened.measured_at >= SIZED_S:
+            yield _MEASURING, partial(self._measure, opened)
+        if opened.behind:
+            yield "reading its changes", partial(self._catch_up, opened)
+
+    def _shelve(self, opened: _Open) -> None:
+        opened.shelved_at = time.monotonic()
+        opened.services.tables.shelve()
+
+    def _catch_up(self, opened: _Open) -> None:
+        opened.behind = False
+        try:
+            opened.workspace.follow_all()
+        except Exception:
+            opened.behind = True
+            raise
+
+    def _attempt(self, name: str, what: str, task: Callable[[], None]) -> None:
+        """Do something for one tenant, unless it failed a moment ago; no failure concerns the others."""
+        retry_at, pause = self._retries.get((name, what), (0.0, LOOK_S))
+        if time.monotonic() < retry_at:
+            return
+        try:
+            task()
+        except Exception as error:  # whatever one tenant's rows are like
+            self._retries[name, what] = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE_S)
+            log.warning("tenant %r: %s failed, trying again in %.0f s: %s", name, what, pause, _reason(error))
+        else:
+            self._retries.pop((name, what), None)
+
+    def _forget_unknown(self) -> None:
+        if time.monotonic() - self._retained_checked_at >= SIZED_S:
+            self._retained_checked_at = time.monotonic()
+            known = self._registry.all()
+            with self._lock:
+                self._retained.forget_unknown(known)
 
     def _forget(self, opened: _Open) -> None:
         """Close a tenant that was deleted, and leave nothing of it."""
         with self._lock:
-            for key in [key for key in self._retained if key[0] == opened.tenant.name]:
-                del self._retained[key]
+            self._retained.forget(opened.tenant.name)
         self._close(opened)
         self._registry.remove_leftovers(opened.tenant)
 
@@ -409,3 +553,7 @@ def _take(opened: _Open, topic: str, payload: bytes, retained: bool) -> None:
         opened.intake.on_message(topic, payload, retained)
     except contract.WireError as error:
         log.debug("ignored a message of tenant %r: %s", opened.tenant.name, error)
+
+
+def _reason(error: Exception) -> object:
+    return error.facts.get("reason", error) if isinstance(error, ServiceError) else repr(error)

@@ -131,8 +131,9 @@ class Companion:
         return self.hosted._open[tenant].store
 
     def forget_sizes(self) -> None:
-        """Let the sizes of all tenants be read at the next question."""
+        """Let the sizes of all tenants be read again, without waiting."""
         self.hosted._registry._sizes.clear()
+        self.hosted.measure()
 
     def publish(
         self, tenant: str, message: contract.Message, *, retained: bool = False, temple: str = TEMPLE

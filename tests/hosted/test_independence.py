@@ -1,0 +1,177 @@
+"""What fails at one tenant leaves every other one served, and is tried again."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from companion.adapters.mqtt_intake import Intake
+from companion.adapters.pacer import Pacer
+from companion.cli import hosting
+from companion.model.table import ServiceError
+from companion.model.tenants import MEBIBYTE, Limits
+from templo import contract
+from tests.companion.conftest import OTHER, SOURCE
+from tests.hosted.conftest import TEMPLE, A, B, Companion, eventually, status, token
+
+
+def spoil(companion: Companion) -> None:
+    """Give tenant A, which is not in use, a table whose row cannot be read."""
+    with companion.hosted.visit(A) as site:
+        assert site
+        site.services.tables.open("market", "Late", 3, "classic")
+    engine = sa.create_engine(companion.tenants.url(companion.tenants.get(A)))
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE game_table SET seats = '7'"))
+    engine.dispose()
+    companion.hosted._close(companion.hosted._open[A])
+
+
+def stored(companion: Companion, tenant: str) -> int:
+    """Return how many tokens are stored at a tenant that its temple's tokens opened."""
+    opened = companion.hosted._open.get(tenant)
+    known = opened.services.temples.find(TEMPLE) if opened else None
+    return sum(known.totals.values()) if known else 0
+
+
+def arrives(companion: Companion, tenant: str, source: str = SOURCE) -> Callable[[], bool]:
+    def look() -> bool:
+        companion.publish(tenant, token(1, source, companion.clock.now))
+        return stored(companion, tenant) == 1
+
+    return look
+
+
+def test_a_tenant_whose_rows_cannot_be_read_leaves_the_others_served(companion: Companion) -> None:
+    spoil(companion)
+    companion.publish(A, token(1, OTHER, companion.clock.now))
+    companion.publish(B, status(SOURCE), retained=True)
+    eventually(lambda: ("club-a", "opening it") in companion.hosted._retries)
+    eventually(arrives(companion, B))
+    assert A not in companion.hosted._open
+    companion.tenants.set_limits(B, Limits(tables=3))
+    eventually(lambda: companion.hosted._open[B].tenant.limits.tables == 3)
+    companion.tenants.delete(B)
+    eventually(lambda: B not in companion.hosted._open)
+
+
+def test_a_tenant_whose_changes_cannot_be_read_keeps_them_from_no_other(companion: Companion) -> None:
+    broken, other = (companion.of(tenant) and companion.hosted._open[tenant] for tenant in (A, B))
+    fails = True
+    followed = []
+    real = broken.workspace.follow_all
+
+    def follow_all() -> None:
+        if fails:
+            raise ValueError("a row that is none")
+        followed.append(A)
+        real()
+
+    broken.workspace.follow_all = follow_all  # type: ignore[method-assign]
+    other.workspace.follow_all = lambda: followed.append(B)  # type: ignore[method-assign]
+    companion.hosted.follow_all()
+    assert followed == [B]
+    fails = False
+    eventually(lambda: followed == [B, A])
+
+
+def test_the_connection_to_the_broker_never_waits_for_a_size(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    companion.of(B)
+    companion.publish(B, status(SOURCE), retained=True)
+    asked = []
+    registry = companion.hosted._registry
+    monkeypatch.setattr(registry, "size", lambda tenant: asked.append(threading.current_thread().name) or 0)
+    companion.publish(B, token(1, SOURCE, companion.clock.now))
+    assert threading.current_thread().name not in asked
+
+
+def test_a_size_that_cannot_be_measured_stays_what_it_was(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    companion.of(A)
+    companion.hosted._open[A].stored = 7 * MEBIBYTE
+
+    def fails(tenant: Any) -> int:
+        raise ServiceError("store_failing", reason="no answer")
+
+    monkeypatch.setattr(companion.hosted._registry, "size", fails)
+    companion.hosted.measure()
+    assert companion.hosted._open[A].stored == 7 * MEBIBYTE
+
+
+def test_what_arrives_while_a_tenant_is_opened_is_not_replaced_by_what_was_remembered(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    companion.publish(A, status(SOURCE), retained=True)
+    lost = replace(status(SOURCE), state=contract.State.LOST)
+    real, live = Intake.start, []
+
+    def start(intake: Intake) -> None:
+        real(intake)
+        live.append(threading.Thread(target=lambda: companion.publish(A, lost)))
+        live[0].start()
+        live[0].join(1)  # the connection's thread may have to wait until the tenant is open
+
+    seen = []
+    put = Intake.on_message
+
+    def on_message(intake: Intake, topic: str, payload: bytes, retained: bool) -> None:
+        seen.append(contract.decode("status", payload))
+        put(intake, topic, payload, retained)
+
+    monkeypatch.setattr(Intake, "start", start)
+    monkeypatch.setattr(Intake, "on_message", on_message)
+    companion.of(A)
+    live[0].join()
+    assert seen[-1] == lost
+
+
+def test_a_tenant_that_could_not_be_opened_is_opened_anew(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, failing = Pacer.start, [True]
+
+    def start(pacer: Pacer) -> None:
+        if failing:
+            failing.pop()
+            raise ServiceError("store_failing", reason="a moment's trouble")
+        real(pacer)
+
+    monkeypatch.setattr(Pacer, "start", start)
+    companion.publish(A, status(SOURCE), retained=True)
+    companion.publish(A, token(1, SOURCE, companion.clock.now))
+    eventually(lambda: stored(companion, A) == 1)  # nobody sends it again
+    assert companion.hosted._open[A].pacer._thread.is_alive()
+
+
+def test_what_is_remembered_is_bounded_in_bytes_and_a_tenant_that_floods_loses_its_own(companion: Companion) -> None:
+    companion.publish(A, status(SOURCE), retained=True)
+    for n in range(1000):
+        topic = contract.tenant_topic(B, contract.topic(f"t{n}", "status"))
+        companion.hosted.on_message(topic, os.urandom(contract.MAX_PAYLOAD), True)
+    kept = companion.hosted._retained
+    assert sum(len(payload) for _, payload in kept.of(B)) <= hosting.MOST_BYTES_REMEMBERED
+    assert len(list(kept.of(A))) == 1
+
+
+def test_nothing_is_remembered_of_a_tenant_that_does_not_exist(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosting, "SIZED_S", 0.0)
+    companion.publish("nobody", status(SOURCE), retained=True)
+    companion.tenants.add("club-c", Limits(), secrets.token_bytes)
+    companion.publish("club-c", status(SOURCE), retained=True)
+    companion.publish(A, status(SOURCE), retained=True)
+    companion.tenants.delete(A)
+    kept = companion.hosted._retained
+    eventually(lambda: not list(kept.of("nobody")) and not list(kept.of(A)))
+    assert len(list(kept.of("club-c"))) == 1
