@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 
 from companion.model.table import ServiceError
 from companion.model.tenants import Limits
@@ -180,3 +182,20 @@ def test_wrong_codes_of_one_tenant_lock_nobody_out_of_another(companion: Compani
     assert companion.ask("GET", f"/h/{A}/j/ABCDEF").status_code == 429
     assert companion.ask("GET", f"/h/{B}/j/ABCDEF").status_code == 403
     assert companion.ask("GET", "/j/ABCDEF").status_code == 403
+
+
+@pytest.mark.parametrize("tenant", ["", A])
+def test_a_connection_that_does_not_become_free_in_time_is_a_failing_store(companion: Companion, tenant: str) -> None:
+    """A thread that stores tokens or makes moves waits then, and tries again; anything else would end it."""
+    store = companion.store_of(tenant) if tenant else companion.store
+    pool = store._engine.pool
+    assert isinstance(pool, sa.QueuePool)
+    pool._timeout = 0.01
+    with ExitStack() as held:
+        for _ in range(15):
+            held.enter_context(store._engine.connect())
+        with pytest.raises(ServiceError, match="store_failing"):
+            store.tables()
+        with pytest.raises(ServiceError, match="store_failing"), store.transaction():
+            pass
+    assert store.tables() == []

@@ -87,6 +87,9 @@ _FIRST_CAME_ANOTHER = frozenset(
 )
 """SQLite's names and PostgreSQL's states of errors caused by another writer that took a number or a row."""
 
+_FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
+"""What the database refuses, and that no connection became free in time: tenants share those of the installation."""
+
 
 class SqlStore:
     """The port `Store` over one database."""
@@ -131,7 +134,7 @@ class SqlStore:
         try:
             with self._line, self._engine.begin() as connection:
                 yield SqlTransaction(connection, self._announced_as)
-        except sa.exc.DBAPIError as error:
+        except _FAILURES as error:
             if _code(error) in _FIRST_CAME_ANOTHER:
                 raise Conflict(reason(error)) from error
             raise ServiceError("store_failing", reason=reason(error)) from error
@@ -142,7 +145,7 @@ class SqlStore:
         try:
             with self._engine.connect() as connection:
                 yield connection
-        except sa.exc.DBAPIError as error:
+        except _FAILURES as error:
             raise ServiceError("store_failing", reason=reason(error)) from error
 
     def _rows(self, query: sa.Executable) -> Sequence[Any]:
@@ -339,6 +342,7 @@ def _decision(row: sa.Row[Any]) -> Decision:
     )
 
 
-def _code(error: sa.exc.DBAPIError) -> str | None:
+def _code(error: sa.exc.SQLAlchemyError) -> str | None:
     """Return the database's code of an error."""
-    return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None)
+    cause = getattr(error, "orig", None)
+    return getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
