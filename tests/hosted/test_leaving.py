@@ -6,14 +6,16 @@ import hashlib
 import io
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
-from companion.adapters.database.opening import sqlite_path
+from companion.adapters.database.backup import BackupError
+from companion.adapters.database.opening import StoreError, sqlite_path
 from companion.adapters.database.tenants import TenantError
 from companion.cli.data import tenants as commands
 from companion.cli.settings import Settings
@@ -34,10 +36,16 @@ def settings(url: str, tmp_path: Path) -> Settings:
 
 
 def do(
-    settings: Settings, what: str, name: str = "", typed: str = "", file: Path | None = None, **limits: int
+    settings: Settings,
+    what: str,
+    name: str = "",
+    typed: str = "",
+    file: Path | None = None,
+    entropy: Callable[[int], bytes] = secrets.token_bytes,
+    **limits: int,
 ) -> str:
     out = io.StringIO()
-    world = commands.World(lambda: EVENING, secrets.token_bytes, lambda: typed, out)
+    world = commands.World(lambda: EVENING, entropy, lambda: typed, out)
     assert commands.tenant(settings, commands.Wanted(what, name, file, limits), world) == 0
     return out.getvalue()
 
@@ -100,8 +108,6 @@ def test_a_deleted_tenant_is_gone_and_every_other_is_byte_identical(
 def nothing_left(settings: Settings, gone: Populated) -> None:
     path = sqlite_path(settings.store_url)
     if path is None:
-        import sqlalchemy as sa
-
         engine = sa.create_engine(settings.store_url)
         with engine.connect() as connection:
             left = connection.exec_driver_sql(
@@ -160,6 +166,44 @@ def test_the_commands_say_what_they_did(companion: Companion, settings: Settings
     assert companion.tenants.get("club-d").limits == replace(Limits(), tables=3, posts=7)
     with pytest.raises(TenantError, match="expected one of club-a"):
         do(settings, "code", "club-x")
+
+
+def test_a_tenant_that_cannot_be_made_of_an_export_leaves_its_name_free(
+    companion: Companion, settings: Settings, tmp_path: Path
+) -> None:
+    do(settings, "export", A, file=tmp_path / "a.sqlite")
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as exported, exported:
+        exported.execute("UPDATE about SET value = '1' WHERE key = 'schema'")  # it is not, so no upgrade fits
+    with pytest.raises((StoreError, BackupError)):
+        do(settings, "add", "club-c", file=tmp_path / "a.sqlite")
+    assert "club-c" not in do(settings, "list")
+    assert not list(tmp_path.rglob("*club-c*"))
+    assert "Added club-c" in do(settings, "add", "club-c")
+
+
+def test_a_tenant_without_a_place_is_a_plain_error_and_leaves_its_name_free(
+    companion: Companion, settings: Settings, tmp_path: Path
+) -> None:
+    """The database's user may make no schema, or no file can be where the tenant's is to be."""
+    role, key = f"weak_{secrets.token_hex(4)}", b"\1\2\3\4"
+    refused = settings
+    if sqlite_path(settings.store_url):
+        (tmp_path / "tenants" / f"club-c.{key.hex()}.sqlite").mkdir()
+    else:
+        made = sa.make_url(settings.store_url)
+        engine = sa.create_engine(made)
+        with engine.begin() as connection:
+            schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+            connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN PASSWORD 'weak'")
+            connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+            connection.exec_driver_sql(f"GRANT SELECT, INSERT, UPDATE, DELETE ON tenant TO {role}")
+        engine.dispose()
+        weak = made.set(username=role, password="weak")  # of a server that ends with this test
+        refused = replace(settings, store=weak.render_as_string(hide_password=False))
+    with pytest.raises(StoreError):
+        do(refused, "add", "club-c", entropy=lambda size: key * (size // 4))
+    assert "club-c" not in do(settings, "list")
+    assert "Added club-c" in do(settings, "add", "club-c")
 
 
 def test_an_installation_that_hosts_nobody_has_no_trace_of_tenants(url: str, tmp_path: Path) -> None:
