@@ -14,7 +14,7 @@ from companion.model.tenants import Limits
 from companion.web import set_limits
 from templo import contract
 from tests.companion.conftest import SOURCE
-from tests.hosted.conftest import TEMPLE, A, B, Companion, eventually, status, token
+from tests.hosted.conftest import TEMPLE, A, B, Companion, eventually, populate, status, token
 
 OPENING = {"game": "market", "title": "Late", "players": "3", "preset": "classic"}
 
@@ -100,6 +100,26 @@ def test_posts_beyond_a_tenant_s_rate_are_refused_and_others_go_on(
     assert answers[10].headers["Retry-After"] == "1"
     assert companion.ask("GET", f"/h/{A}/").status_code == 200
     assert companion.ask("POST", f"/h/{B}/organiser/message/end", "", form).status_code == 403
+
+
+def test_posts_of_strangers_silence_nobody_who_has_a_seat_or_is_the_organiser(companion: Companion) -> None:
+    """They open nothing by posting where no route is, either."""
+    own = populate(companion, A, 1)
+    with companion.hosted.visit(A) as site:
+        assert site
+        set_limits(site, replace(site.config.tenant, limits=Limits(posts=1)), lambda: 0.0)
+    for path in ("/nothing", "/t/x/nothing", "/metrics"):
+        for _ in range(11):
+            assert companion.ask("POST", f"/h/{A}{path}", "", {}).status_code in (404, 405)
+    forged = f"seat-{own.table.id}={'0' * 32}; organiser={'0' * 32}"
+    rename, end = f"/h/{A}/t/{own.table.id}/rename", f"/h/{A}/organiser/message/end"
+    answers = [companion.ask("POST", rename, forged, {"title": "Mine"}).status_code for _ in range(11)]
+    assert answers == [403] * 10 + [429]
+    assert companion.ask("POST", rename, own.cookies, {"title": "Ours"}).status_code == 303
+    assert companion.ask("POST", end, forged).status_code == 429
+    assert companion.ask("POST", end, own.cookies).status_code == 303
+    answers = [companion.ask("POST", rename, own.cookies, {"title": "Ours"}).status_code for _ in range(9)]
+    assert answers == [303] * 8 + [429]
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "may have 2 pages open"), ("es", "puede tener 2 páginas")])
