@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -14,7 +16,7 @@ from companion.model.tenants import Limits
 from companion.web import set_limits
 from templo import contract
 from tests.companion.conftest import SOURCE
-from tests.hosted.conftest import TEMPLE, A, B, Companion, eventually, populate, status, token
+from tests.hosted.conftest import PATIENCE_S, TEMPLE, A, B, Companion, eventually, populate, status, token
 
 OPENING = {"game": "market", "title": "Late", "players": "3", "preset": "classic"}
 
@@ -31,6 +33,12 @@ def limit(companion: Companion, tenant: str, **limits: int) -> None:
             return bool(site.config.tenant.limits == changed)
 
     eventually(holds)
+
+
+def counted(companion: Companion, tenant: str) -> int:
+    """Return the tokens of a tenant's temple, which may not be known yet."""
+    known = companion.of(tenant).temples.find(TEMPLE)
+    return known.totals[contract.God.TLALOC] if known else 0
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "may have 2 tables in use"), ("es", "puede tener 2 mesas")])
@@ -162,12 +170,12 @@ def test_a_tenant_that_has_stored_all_it_may_stores_no_more_and_its_tokens_wait(
     assert companion.ask("POST", f"/h/{B}/tables", "", OPENING).status_code == 303
     for tenant in (A, B):
         companion.publish(tenant, token(1, SOURCE, companion.clock.now))
-    eventually(lambda: companion.of(B).temples.get(TEMPLE).totals[contract.God.TLALOC] == 1)
+    eventually(lambda: counted(companion, B) == 1)
     acknowledged = [each.seq for each in companion.link.under(A, "ack") if isinstance(each, contract.Ack)]
     assert set(acknowledged) <= {0}, "its token stays in the temple's ledger"
     limit(companion, A, mebibytes=100)
     companion.publish(A, token(1, SOURCE, companion.clock.now))
-    eventually(lambda: companion.of(A).temples.get(TEMPLE).totals[contract.God.TLALOC] == 1)
+    eventually(lambda: counted(companion, A) == 1)
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -219,3 +227,21 @@ def test_a_connection_that_does_not_become_free_in_time_is_a_failing_store(compa
         with pytest.raises(ServiceError, match="store_failing"), store.transaction():
             pass
     assert store.tables() == []
+
+
+def test_tables_that_are_opened_at_once_are_no_more_than_a_tenant_may_have(companion: Companion) -> None:
+    limit(companion, A, tables=3)
+    tables = companion.of(A).tables
+    together = threading.Barrier(8)
+
+    def open_one(n: int) -> str:
+        together.wait(PATIENCE_S)
+        try:
+            tables.open("market", f"Table {n}", 3, "classic")
+        except ServiceError as error:
+            return error.code
+        return "opened"
+
+    with ThreadPoolExecutor(8) as pool:
+        done = sorted(pool.map(open_one, range(8)))
+    assert done == ["house_tables"] * 5 + ["opened"] * 3
