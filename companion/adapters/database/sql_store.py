@@ -94,13 +94,14 @@ _FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 class SqlStore:
     """The port `Store` over one database."""
 
-    def __init__(self, url: str, *, copy_first: bool = True) -> None:
+    def __init__(self, url: str, *, copy_first: bool = True, create: bool = True) -> None:
         """Open the database, creating or upgrading its schema; raises `StoreError`.
 
         Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless
-        `copy_first` is false.
+        `copy_first` is false. A SQLite file that is missing, now or later, is made unless `create` is false.
         """
-        self._engine = opened(url, copy_first=copy_first)
+        self._engine = opened(url, copy_first=copy_first, create=create)
+        self.is_open = True
         self._announced_as = ""
         self._is_own = True
         # SQLite allows one writer at a time: writers queue here, while SQLite would let them sleep and retry.
@@ -122,6 +123,7 @@ class SqlStore:
 
     def close(self) -> None:
         """Close every connection, unless they are another store's."""
+        self.is_open = False
         if self._is_own:
             self._engine.dispose()
 

@@ -8,6 +8,7 @@ neither, and its backups hold no tenant.
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -46,6 +47,10 @@ FRESH_S = 1.0
 
 SIZED_S = 10.0
 """The same for what a tenant has stored."""
+
+MOST_FILES = 250
+"""The most tenants that are open at a time with SQLite. Each takes three descriptors or four of the 1024 up to which
+the connection to the broker can wait for its own."""
 
 _METADATA = sa.MetaData()
 _TENANTS = sa.Table(
@@ -93,6 +98,7 @@ class Tenants:
         self._file = sqlite_path(url)
         self._lock = threading.Lock()
         self._engine: sa.Engine | None = None
+        self._stores: list[SqlStore] = []
         self._read: tuple[float, Mapping[str, Tenant]] | None = None
         self._sizes: dict[str, tuple[float, int]] = {}
         if self._file is None and sa.make_url(url).get_backend_name() != "postgresql":
@@ -192,6 +198,8 @@ class Tenants:
         with engine.begin() as connection:
             connection.execute(_of(name), {"state": _CHANGING})
         self._remove_place(tenant)
+        if self._aside:
+            shutil.rmtree(self.aside(tenant), ignore_errors=True)
         with engine.begin() as connection:
             connection.execute(_of(name), {"state": _GONE, "code": "", "proof": ""})
         if self._file:  # what SQLite replaces stays in free pages and in its log until they are used again
@@ -219,10 +227,23 @@ class Tenants:
         others = " ".join(filter(None, [str(made.query.get("options", "")), f"-csearch_path={self.schema(tenant)}"]))
         return made.update_query_dict({"options": others}).render_as_string(hide_password=False)
 
+    def aside(self, tenant: Tenant) -> Path:
+        """Return the folder for what a restore replaces on PostgreSQL; it is deleted with the tenant."""
+        assert self._aside
+        return self._aside / FOLDER / tenant.place
+
     def open(self, tenant: Tenant, main: SqlStore) -> SqlStore:
         """Open a tenant's store, on PostgreSQL over the connections of the installation's; raises `StoreError`."""
         if self._file:
-            return SqlStore(self.url(tenant))
+            with self._lock:
+                self._stores = [each for each in self._stores if each.is_open]
+                if len(self._stores) >= MOST_FILES:
+                    raise StoreError(
+                        f"{MOST_FILES} tenants are in use; expected fewer at a time with SQLite, or a PostgreSQL"
+                    )
+                # A request that outlives its tenant must not make the file again.
+                self._stores.append(SqlStore(self.url(tenant), create=False))
+                return self._stores[-1]
         opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
         return main.within(self.schema(tenant), announced_as(tenant))
 
@@ -250,7 +271,11 @@ class Tenants:
     def _measured(self, tenant: Tenant) -> int:
         if self._file:
             place = self._place(tenant)
-            return sum(each.stat().st_size for each in place.parent.glob(f"{place.name}*"))
+            stored = (
+                place,
+                place.with_name(f"{place.name}-wal"),
+            )  # and not the copies that an upgrade or a restore kept
+            return sum(each.stat().st_size for each in stored if each.exists())
         engine = self._opened()
         assert engine is not None
         with engine.connect() as connection:
@@ -279,8 +304,9 @@ class Tenants:
     def _remove_place(self, tenant: Tenant) -> None:
         if self._file:
             place = self._place(tenant)
-            for each in (*place.parent.glob(f"{place.name}*"), *place.parent.glob(f".{place.name}*")):
-                each.unlink(missing_ok=True)
+            for beginning in ("", "."):
+                for each in place.parent.glob(f"{beginning}{place.name}*"):
+                    each.unlink(missing_ok=True)
             return
         engine = self._opened()
         assert engine is not None
