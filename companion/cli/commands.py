@@ -21,6 +21,7 @@ from companion.cli.data import backup, check, export, forget, replay
 from companion.cli.data import held as held_commands
 from companion.cli.data import tenants as tenant_commands
 from companion.games import registry
+from companion.model.table import ServiceError
 from companion.web.rendering.texts import TextError
 from companion.web.server.serving import ServeError
 from templo.liveness import refused_settings, supervisor
@@ -88,12 +89,15 @@ def _within(settings: configuration.Settings, arguments: argparse.Namespace) -> 
     """Run a command on the store of one tenant; one that changes it needs the whole installation to stand still."""
     changes = arguments.command in ("restore", "forget", "held")
     with store_lock.hold(settings.store_url) if changes else nullcontext():
-        tenants = Tenants(settings.store_url)
+        tenants = Tenants(settings.store_url, aside=settings.state_directory)
         try:
-            store = tenants.url(tenants.get(arguments.tenant))
+            tenant = tenants.get(arguments.tenant)
+            own = replace(settings, store=tenants.url(tenant), state=str(tenants.aside(tenant)))
+        except ServiceError as error:
+            raise StoreError(f"the store cannot be read: {error.facts.get('reason', error)}") from error
         finally:
             tenants.close()
-        return _carry_out(replace(settings, store=store), arguments)
+        return _carry_out(own, arguments)
 
 
 def _carry_out(settings: configuration.Settings, arguments: argparse.Namespace) -> int:

@@ -51,6 +51,7 @@ class Change:
         self._most_tables = most_tables
         self.locked_temples: frozenset[str] = frozenset()
         self.locked_tables: frozenset[str] = frozenset()
+        self._may_open = False
         self._found: dict[str, Table] = {}
         """Each locked table as this change first saw it; other companions may append to it meanwhile."""
         self.discard()
@@ -71,7 +72,7 @@ class Change:
     def lock_temples(self, *names: str | None) -> None:
         """Take the locks of these temples, known or not, before that of any table."""
         wanted = {name for name in names if name} - self.locked_temples
-        if wanted and (self.locked_temples or self.locked_tables):
+        if wanted and (self.locked_temples or self.locked_tables or self._may_open):
             raise RuntimeError(f"temples {sorted(wanted)} are locked late; expected all at once, before any table")
         self._take("temple", wanted)
         self.locked_temples |= wanted
@@ -79,7 +80,7 @@ class Change:
     def lock_tables(self, *table_ids: str) -> None:
         """Take the locks of these tables; raises `ServiceError` ``unknown_table``."""
         wanted = {self._known_tables.get(table_id).id for table_id in table_ids}
-        if wanted and self.locked_tables:
+        if wanted and (self.locked_tables or self._may_open):
             raise RuntimeError(f"tables {sorted(wanted)} are locked late; expected all at once")
         self._take("table", wanted)
         self.locked_tables |= wanted
@@ -132,9 +133,17 @@ class Change:
     # Changing
 
     def open(self, charter: Charter) -> Table:
-        """Open a new table; raises `ServiceError` ``house_tables`` if there may be no more."""
-        if self._most_tables and self._in_use() >= self._most_tables:
-            raise ServiceError("house_tables", most=self._most_tables)
+        """Open a new table; raises `ServiceError` ``house_tables`` if there may be no more.
+
+        While there is a limit, the tables of a store are opened by one change at a time, so that each counts those
+        before it.
+        """
+        if self._most_tables:
+            if not self._may_open:
+                self._take("opening", ["tables"])
+                self._may_open = True
+            if self._in_use() >= self._most_tables:
+                raise ServiceError("house_tables", most=self._most_tables)
         table = Table.opened(charter, self._known_tables.game(charter.game))
         self._opened.append(charter)
         self.tables[charter.id] = table

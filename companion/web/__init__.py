@@ -37,8 +37,8 @@ from companion.web.routes import (
     uploads,
 )
 from companion.web.server import assets, guard, rates
-from companion.web.server.tenants import FAILED, Visit, prefix_of, with_tenants
-from companion.web.site import Site, site
+from companion.web.server.tenants import FAILED, Visit, lead_on, prefix_of, with_tenants
+from companion.web.site import Site, seat_token, site
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
 """The endpoints that take a file, with bodies of up to `uploads.MAX_UPLOAD` bytes."""
@@ -90,6 +90,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     main = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
     app.extensions["site"] = main
     assets.install(app, main.files)
+    lead_on(app)
     _limit_tenants(app)
     return app
 
@@ -102,15 +103,22 @@ def _limit_tenants(app: Flask) -> None:
         if error := request.environ.get(FAILED):
             raise error
         here = site()
-        if here.config.tenant is None or request.method not in guard.WRITES:
+        if here.config.tenant is None or request.method not in guard.WRITES or request.endpoint is None:
             return
         limits = here.config.tenant.limits
         try:
-            here.posts.count(here.config.tenant.name)
+            here.posts.count("known" if _is_known(here) else "strangers")
         except guard.Refused as refused:
             raise guard.Refused(429, "house_busy", refused.retry_after, n=limits.posts) from None
         if request.endpoint not in ALWAYS and here.config.stored() >= limits.mebibytes * MEBIBYTE:
             raise guard.Refused(403, "house_full", most=limits.mebibytes)
+
+
+def _is_known(here: Site) -> bool:
+    """Return whether a post comes from who holds a seat at its table, or from the organiser."""
+    table_id = (request.view_args or {}).get("table_id", "")
+    table = here.services.tables.find(table_id) if seat_token(table_id) else None
+    return here.is_organiser() or (table is not None and bool(here.held(table)))
 
 
 def host(app: Flask, visit: Visit) -> None:

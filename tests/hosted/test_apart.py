@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from werkzeug.http import parse_cookie
 
 from companion.adapters.database.schema import METADATA
 from companion.web.routes import api_description
@@ -154,11 +155,26 @@ def test_every_path_and_cookie_of_a_tenant_s_page_stays_below_its_address(
             assert not [each for each in named if not each.startswith(f"{prefix_of(A)}/")], path
         if location := answer.headers.get("Location"):
             assert location.startswith(f"{prefix_of(A)}/"), path
-    form = {"code": own.table.code, "seat": "north", "name": "Itzel", "language": "es"}
-    for path in (f"/t/{own.table.id}/sit", "/language", "/organiser/code"):
-        answer = companion.ask("POST", prefix_of(A) + path, "", form | {"code": own.table.code})
-        for cookie in answer.headers.getlist("Set-Cookie"):
-            assert f"Path={prefix_of(A)}/" in cookie, cookie
+
+
+def test_every_cookie_of_a_tenant_is_its_own_by_path_and_name(
+    companion: Companion, everybody: dict[str, Populated]
+) -> None:
+    """What belongs to a table or proves the organiser is told apart by its path, the others by their names."""
+    own = everybody[A]
+    first, table, organiser = (f"{prefix_of(A)}{path}" for path in ("/", f"/t/{own.table.id}", "/organiser"))
+    seat = {f"seat-{own.table.id}": table, "club-a.seated": first, "club-a.name": first}
+    code, screen = companion.tenants.get(A).code, f"screen-{own.table.id}"
+    for path, form, wanted in (
+        (f"/t/{own.table.id}/sit", {"code": own.table.code, "seat": "north", "name": "Itzel"}, seat),
+        (f"/t/{own.table.id}/screen", {"code": own.table.code}, {screen: table}),
+        ("/language", {"language": "es"}, {"club-a.language": first}),
+        ("/organiser/code", {"code": code}, {"organiser": organiser}),
+    ):
+        answer = companion.ask("POST", prefix_of(A) + path, "", form)
+        assert answer.status_code == 303, path
+        cookies = map(parse_cookie, answer.headers.getlist("Set-Cookie"))
+        assert {next(iter(each)): each["Path"] for each in cookies} == wanted, path
 
 
 @pytest.mark.parametrize("name", ["club-c", "", "..", "CLUB-A", "club-a.x", "%2e%2e", "club-a%00"])
@@ -175,9 +191,22 @@ def test_a_name_that_no_tenant_has_is_a_page_that_nobody_has(
 def test_an_address_of_a_tenant_is_led_to_its_first_page(companion: Companion) -> None:
     answer = companion.ask("GET", "/h/club-a")
     assert (answer.status_code, answer.headers["Location"]) == (308, "/h/club-a/")
+    assert companion.ask("GET", "/h/club-a?all=1&x=%20a").headers["Location"] == "/h/club-a/?all=1&x=%20a"
     assert companion.ask("GET", "/h/club-a/").status_code == 200
     assert companion.ask("GET", "/h/club-a/h/club-b/").status_code == 404
     assert companion.ask("GET", "/v/0/h/club-a/tables").status_code == 404
+
+
+@pytest.mark.parametrize("sent", [{"Host": "elsewhere.example"}, {"Origin": "http://elsewhere.example"}, {}])
+def test_that_address_is_guarded_as_every_page_is(companion: Companion, sent: dict[str, str]) -> None:
+    method = "POST" if "Origin" in sent else "GET"
+    bare, page = (companion.ask(method, path, **sent) for path in ("/h/club-a", "/h/club-a/"))
+    if sent:
+        assert bare.status_code == page.status_code
+        assert bare.status_code in (400, 403)
+    differs = {"Location", "Content-Length", "ETag", "Vary", "Date", "Set-Cookie"}
+    assert {k: v for k, v in bare.headers if k not in differs} == {k: v for k, v in page.headers if k not in differs}
+    assert bare.headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize(("here", "there"), PAIRS)

@@ -6,21 +6,31 @@ import hashlib
 import io
 import secrets
 import sqlite3
-from collections.abc import Iterator
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from companion.adapters.database.opening import sqlite_path
-from companion.adapters.database.tenants import TenantError
+from companion.adapters.database.backup import BackupError
+from companion.adapters.database.opening import StoreError, sqlite_path
+from companion.adapters.database.tenants import TenantError, Tenants
+from companion.cli.command_line import main
 from companion.cli.data import tenants as commands
 from companion.cli.settings import Settings
-from companion.model.tenants import Limits
+from companion.model.ports import StoredToken
+from companion.model.table import ServiceError
+from companion.model.tenants import Limits, Tenant
+from tests.brokers import HOST, free_port
 from tests.companion.conftest import EVENING
-from tests.hosted.conftest import OWN, TENANTS, A, B, Companion, Populated, eventually, populate
+from tests.hosted.conftest import OWN, TEMPLE, TENANTS, A, B, Companion, Populated, eventually, populate, token
 from tests.hosted.test_apart import rows
+from tests.path.conftest import Program
 
 
 @pytest.fixture
@@ -34,10 +44,16 @@ def settings(url: str, tmp_path: Path) -> Settings:
 
 
 def do(
-    settings: Settings, what: str, name: str = "", typed: str = "", file: Path | None = None, **limits: int
+    settings: Settings,
+    what: str,
+    name: str = "",
+    typed: str = "",
+    file: Path | None = None,
+    entropy: Callable[[int], bytes] = secrets.token_bytes,
+    **limits: int,
 ) -> str:
     out = io.StringIO()
-    world = commands.World(lambda: EVENING, secrets.token_bytes, lambda: typed, out)
+    world = commands.World(lambda: EVENING, entropy, lambda: typed, out)
     assert commands.tenant(settings, commands.Wanted(what, name, file, limits), world) == 0
     return out.getvalue()
 
@@ -100,8 +116,6 @@ def test_a_deleted_tenant_is_gone_and_every_other_is_byte_identical(
 def nothing_left(settings: Settings, gone: Populated) -> None:
     path = sqlite_path(settings.store_url)
     if path is None:
-        import sqlalchemy as sa
-
         engine = sa.create_engine(settings.store_url)
         with engine.connect() as connection:
             left = connection.exec_driver_sql(
@@ -113,7 +127,85 @@ def nothing_left(settings: Settings, gone: Populated) -> None:
         return
     eventually(lambda: not list((path.parent / "tenants").glob("club-a.*")))
     stored = b"".join(each.read_bytes() for each in path.parent.rglob("*.sqlite*"))
-    assert not [mark for mark in gone.marks[1:] if mark.encode() in stored]
+    assert not [mark for mark in gone.marks if mark.encode() in stored]
+
+
+def size(settings: Settings, of: Tenant) -> int:
+    with closing(Tenants(settings.store_url)) as tenants:
+        return tenants.size(of)
+
+
+def test_copies_are_not_counted_as_stored_and_are_deleted_with_their_tenant(
+    companion: Companion, settings: Settings, tmp_path: Path
+) -> None:
+    """A restore keeps what it replaced; on SQLite an upgrade keeps a copy, too."""
+    file = tmp_path / "companion.toml"
+    file.write_text(f'store = "{settings.store}"\nstate = "{settings.state}"\n')
+    made = companion.tenants.get(A)
+    assert main(["backup", str(tmp_path / "a.sqlite"), "--tenant", A, "--config", str(file)]) == 0
+    before = size(settings, made)
+    assert main(["restore", str(tmp_path / "a.sqlite"), "--tenant", A, "--config", str(file)]) == 0
+    if path := sqlite_path(settings.store_url):
+        (path.parent / "tenants" / f"{made.place}.sqlite.before-schema-9").write_bytes(b"x" * 1_000_000)
+    assert len(copies := list(tmp_path.rglob("*replaced-*"))) == 1
+    assert size(settings, made) < before + 100_000
+    do(settings, "delete", A, typed=A)
+    assert not copies[0].exists()
+    assert not [each for each in tmp_path.rglob("*") if made.place in each.name]
+
+
+def test_a_command_works_on_one_tenant_and_on_no_other(
+    companion: Companion, everybody: dict[str, Populated], settings: Settings, tmp_path: Path, capsys: Any
+) -> None:
+    file = tmp_path / "companion.toml"
+    file.write_text(f'store = "{settings.store}"\nstate = "{settings.state}"\n')
+    store = companion.store_of(A)
+    assert main(["backup", str(tmp_path / "a.sqlite"), "--tenant", A, "--config", str(file)]) == 0
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as made:
+        text = "\n".join(made.iterdump())
+    assert everybody[A].marks[0] in text
+    assert not [mark for each in (OWN, B) for mark in everybody[each].marks if mark in text]
+    stranger = token(7, "e" * 32, EVENING)
+    with store.transaction() as transaction:
+        transaction.quarantine([StoredToken(TEMPLE, stranger, EVENING)])
+    for tenant, held in ((A, True), (B, False), (OWN, False)):
+        given = ["--tenant", tenant] if tenant else []
+        capsys.readouterr()
+        assert main(["held", "list", *given, "--config", str(file)]) == 0
+        assert (stranger.token[:8] in capsys.readouterr().out) is held, tenant
+    before = {each: rows(companion, each) for each in (OWN, B)}
+    assert main(["held", "dismiss", "--all", "--tenant", A, "--config", str(file)]) == 0
+    assert {each: rows(companion, each) for each in (OWN, B)} == before
+    assert main(["held", "list", "--tenant", "club-x", "--config", str(file)]) == 2
+    assert "expected one of club-a" in capsys.readouterr().err
+
+
+def test_a_request_that_outlives_its_tenant_makes_no_file_again(companion: Companion, settings: Settings) -> None:
+    services, store = companion.of(A), companion.store_of(A)
+    do(settings, "delete", A, typed=A)
+    eventually(lambda: A not in companion.hosted._open)
+    store._engine.dispose()
+    with pytest.raises(ServiceError, match="store_failing"):
+        services.tables.open("market", "Late", 3, "classic")
+    if path := sqlite_path(settings.store_url):
+        assert not list((path.parent / "tenants").glob("club-a*"))
+
+
+def test_no_more_tenants_are_open_than_a_broker_s_connection_bears(
+    companion: Companion, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("companion.adapters.database.tenants.MOST_FILES", 1)
+    companion.of(A)
+    if sqlite_path(settings.store_url) is None:
+        companion.of(B)
+        return
+    with pytest.raises(ServiceError) as refused:
+        companion.of(B)
+    assert "1 tenants are in use; expected fewer at a time with SQLite" in str(refused.value.facts["reason"])
+    assert companion.ask("GET", f"/h/{B}/").status_code == 503
+    do(settings, "delete", A, typed=A)
+    eventually(lambda: A not in companion.hosted._open)
+    eventually(lambda: companion.ask("GET", f"/h/{B}/").status_code == 200)
 
 
 def key_of(known: object) -> str:
@@ -162,10 +254,60 @@ def test_the_commands_say_what_they_did(companion: Companion, settings: Settings
         do(settings, "code", "club-x")
 
 
+def test_a_tenant_that_cannot_be_made_of_an_export_leaves_its_name_free(
+    companion: Companion, settings: Settings, tmp_path: Path
+) -> None:
+    do(settings, "export", A, file=tmp_path / "a.sqlite")
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as exported, exported:
+        exported.execute("UPDATE about SET value = '1' WHERE key = 'schema'")  # it is not, so no upgrade fits
+    with pytest.raises((StoreError, BackupError)):
+        do(settings, "add", "club-c", file=tmp_path / "a.sqlite")
+    assert "club-c" not in do(settings, "list")
+    assert not list(tmp_path.rglob("*club-c*"))
+    assert "Added club-c" in do(settings, "add", "club-c")
+
+
+def test_a_tenant_without_a_place_is_a_plain_error_and_leaves_its_name_free(
+    companion: Companion, settings: Settings, tmp_path: Path
+) -> None:
+    """The database's user may make no schema, or no file can be where the tenant's is to be."""
+    role, key = f"weak_{secrets.token_hex(4)}", b"\1\2\3\4"
+    refused = settings
+    if sqlite_path(settings.store_url):
+        (tmp_path / "tenants" / f"club-c.{key.hex()}.sqlite").mkdir()
+    else:
+        made = sa.make_url(settings.store_url)
+        engine = sa.create_engine(made)
+        with engine.begin() as connection:
+            schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+            connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN PASSWORD 'weak'")
+            connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+            connection.exec_driver_sql(f"GRANT SELECT, INSERT, UPDATE, DELETE ON tenant TO {role}")
+        engine.dispose()
+        weak = made.set(username=role, password="weak")  # of a server that ends with this test
+        refused = replace(settings, store=weak.render_as_string(hide_password=False))
+    with pytest.raises(StoreError):
+        do(refused, "add", "club-c", entropy=lambda size: key * (size // 4))
+    assert "club-c" not in do(settings, "list")
+    assert "Added club-c" in do(settings, "add", "club-c")
+
+
 def test_an_installation_that_hosts_nobody_has_no_trace_of_tenants(url: str, tmp_path: Path) -> None:
-    made = Companion(url)
-    made.stop()
+    file, port = tmp_path / "companion.toml", free_port()
+    broker = f'[broker]\nhost = "{HOST}"\nport = {free_port()}\n'
+    file.write_text(f'hosted = "off"\nstore = "{url}"\nstate = "{tmp_path / "state"}"\n{broker}')
+    program = Program(
+        ["companion", "run", "--config", str(file), "--host", HOST, "--port", str(port)], "ready ", tmp_path / "log"
+    )
+    program.start()
+    try:
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://{HOST}:{port}/h/{A}/", timeout=60)
+    finally:
+        program.stop()
     assert do(Settings(store=url, state=str(tmp_path)), "list") == "There are no tenants.\n"
-    path = sqlite_path(url)
-    if path:
-        assert [each.name for each in path.parent.iterdir() if "tenant" in each.name] == []
+    assert not [each.name for each in tmp_path.rglob("*tenant*")]
+    engine = sa.create_engine(url)
+    assert sa.inspect(engine).get_table_names()
+    assert not [name for name in sa.inspect(engine).get_table_names() if "tenant" in name]
+    engine.dispose()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 
 from companion.model.table import ServiceError
 from companion.model.tenants import Limits
 from companion.web import set_limits
 from templo import contract
 from tests.companion.conftest import SOURCE
-from tests.hosted.conftest import TEMPLE, A, B, Companion, eventually, status, token
+from tests.hosted.conftest import PATIENCE_S, TEMPLE, A, B, Companion, eventually, populate, status, token
 
 OPENING = {"game": "market", "title": "Late", "players": "3", "preset": "classic"}
 
@@ -29,6 +33,12 @@ def limit(companion: Companion, tenant: str, **limits: int) -> None:
             return bool(site.config.tenant.limits == changed)
 
     eventually(holds)
+
+
+def counted(companion: Companion, tenant: str) -> int:
+    """Return the tokens of a tenant's temple, which may not be known yet."""
+    known = companion.of(tenant).temples.find(TEMPLE)
+    return known.totals[contract.God.TLALOC] if known else 0
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "may have 2 tables in use"), ("es", "puede tener 2 mesas")])
@@ -100,6 +110,26 @@ def test_posts_beyond_a_tenant_s_rate_are_refused_and_others_go_on(
     assert companion.ask("POST", f"/h/{B}/organiser/message/end", "", form).status_code == 403
 
 
+def test_posts_of_strangers_silence_nobody_who_has_a_seat_or_is_the_organiser(companion: Companion) -> None:
+    """They open nothing by posting where no route is, either."""
+    own = populate(companion, A, 1)
+    with companion.hosted.visit(A) as site:
+        assert site
+        set_limits(site, replace(site.config.tenant, limits=Limits(posts=1)), lambda: 0.0)
+    for path in ("/nothing", "/t/x/nothing", "/metrics"):
+        for _ in range(11):
+            assert companion.ask("POST", f"/h/{A}{path}", "", {}).status_code in (404, 405)
+    forged = f"seat-{own.table.id}={'0' * 32}; organiser={'0' * 32}"
+    rename, end = f"/h/{A}/t/{own.table.id}/rename", f"/h/{A}/organiser/message/end"
+    answers = [companion.ask("POST", rename, forged, {"title": "Mine"}).status_code for _ in range(11)]
+    assert answers == [403] * 10 + [429]
+    assert companion.ask("POST", rename, own.cookies, {"title": "Ours"}).status_code == 303
+    assert companion.ask("POST", end, forged).status_code == 429
+    assert companion.ask("POST", end, own.cookies).status_code == 303
+    answers = [companion.ask("POST", rename, own.cookies, {"title": "Ours"}).status_code for _ in range(9)]
+    assert answers == [303] * 8 + [429]
+
+
 @pytest.mark.parametrize(("language", "words"), [("en", "may have 2 pages open"), ("es", "puede tener 2 páginas")])
 def test_streams_beyond_a_tenant_s_limit_are_refused_and_others_open(
     companion: Companion, language: str, words: str
@@ -140,12 +170,12 @@ def test_a_tenant_that_has_stored_all_it_may_stores_no_more_and_its_tokens_wait(
     assert companion.ask("POST", f"/h/{B}/tables", "", OPENING).status_code == 303
     for tenant in (A, B):
         companion.publish(tenant, token(1, SOURCE, companion.clock.now))
-    eventually(lambda: companion.of(B).temples.get(TEMPLE).totals[contract.God.TLALOC] == 1)
+    eventually(lambda: counted(companion, B) == 1)
     acknowledged = [each.seq for each in companion.link.under(A, "ack") if isinstance(each, contract.Ack)]
     assert set(acknowledged) <= {0}, "its token stays in the temple's ledger"
     limit(companion, A, mebibytes=100)
     companion.publish(A, token(1, SOURCE, companion.clock.now))
-    eventually(lambda: companion.of(A).temples.get(TEMPLE).totals[contract.God.TLALOC] == 1)
+    eventually(lambda: counted(companion, A) == 1)
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -180,3 +210,38 @@ def test_wrong_codes_of_one_tenant_lock_nobody_out_of_another(companion: Compani
     assert companion.ask("GET", f"/h/{A}/j/ABCDEF").status_code == 429
     assert companion.ask("GET", f"/h/{B}/j/ABCDEF").status_code == 403
     assert companion.ask("GET", "/j/ABCDEF").status_code == 403
+
+
+@pytest.mark.parametrize("tenant", ["", A])
+def test_a_connection_that_does_not_become_free_in_time_is_a_failing_store(companion: Companion, tenant: str) -> None:
+    """A thread that stores tokens or makes moves waits then, and tries again; anything else would end it."""
+    store = companion.store_of(tenant) if tenant else companion.store
+    pool = store._engine.pool
+    assert isinstance(pool, sa.QueuePool)
+    pool._timeout = 0.01
+    with ExitStack() as held:
+        for _ in range(15):
+            held.enter_context(store._engine.connect())
+        with pytest.raises(ServiceError, match="store_failing"):
+            store.tables()
+        with pytest.raises(ServiceError, match="store_failing"), store.transaction():
+            pass
+    assert store.tables() == []
+
+
+def test_tables_that_are_opened_at_once_are_no_more_than_a_tenant_may_have(companion: Companion) -> None:
+    limit(companion, A, tables=3)
+    tables = companion.of(A).tables
+    together = threading.Barrier(8)
+
+    def open_one(n: int) -> str:
+        together.wait(PATIENCE_S)
+        try:
+            tables.open("market", f"Table {n}", 3, "classic")
+        except ServiceError as error:
+            return error.code
+        return "opened"
+
+    with ThreadPoolExecutor(8) as pool:
+        done = sorted(pool.map(open_one, range(8)))
+    assert done == ["house_tables"] * 5 + ["opened"] * 3

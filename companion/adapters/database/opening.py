@@ -57,11 +57,11 @@ def _copy_earlier_schema(path: Path) -> None:
         ) from error
 
 
-def opened(url: str, *, copy_first: bool = True) -> sa.Engine:
+def opened(url: str, *, copy_first: bool = True, create: bool = True) -> sa.Engine:
     """Return an engine for a database with this release's schema; raises `StoreError`.
 
     Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless `copy_first` is
-    false.
+    false. A SQLite file that is missing, now or later, is made unless `create` is false.
     """
     try:
         if copy_first and (path := sqlite_path(url)):
@@ -70,6 +70,11 @@ def opened(url: str, *, copy_first: bool = True) -> sa.Engine:
         engine = sa.create_engine(url, pool_pre_ping=True)
         try:
             if engine.dialect.name == "sqlite":
+                if not create and (path := sqlite_path(url)):
+                    there = f"{path.absolute().as_uri()}?mode=rw"
+                    sa.event.listen(
+                        engine, "do_connect", lambda *given: sqlite3.connect(there, uri=True, **given[-1])
+                    )
                 sa.event.listen(engine, "connect", make_sqlite_durable)
                 _settle(engine)
             _check_schema(engine)

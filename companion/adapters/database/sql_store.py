@@ -87,17 +87,21 @@ _FIRST_CAME_ANOTHER = frozenset(
 )
 """SQLite's names and PostgreSQL's states of errors caused by another writer that took a number or a row."""
 
+_FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
+"""What the database refuses, and that no connection became free in time: tenants share those of the installation."""
+
 
 class SqlStore:
     """The port `Store` over one database."""
 
-    def __init__(self, url: str, *, copy_first: bool = True) -> None:
+    def __init__(self, url: str, *, copy_first: bool = True, create: bool = True) -> None:
         """Open the database, creating or upgrading its schema; raises `StoreError`.
 
         Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless
-        `copy_first` is false.
+        `copy_first` is false. A SQLite file that is missing, now or later, is made unless `create` is false.
         """
-        self._engine = opened(url, copy_first=copy_first)
+        self._engine = opened(url, copy_first=copy_first, create=create)
+        self.is_open = True
         self._announced_as = ""
         self._is_own = True
         # SQLite allows one writer at a time: writers queue here, while SQLite would let them sleep and retry.
@@ -119,6 +123,7 @@ class SqlStore:
 
     def close(self) -> None:
         """Close every connection, unless they are another store's."""
+        self.is_open = False
         if self._is_own:
             self._engine.dispose()
 
@@ -131,7 +136,7 @@ class SqlStore:
         try:
             with self._line, self._engine.begin() as connection:
                 yield SqlTransaction(connection, self._announced_as)
-        except sa.exc.DBAPIError as error:
+        except _FAILURES as error:
             if _code(error) in _FIRST_CAME_ANOTHER:
                 raise Conflict(reason(error)) from error
             raise ServiceError("store_failing", reason=reason(error)) from error
@@ -142,7 +147,7 @@ class SqlStore:
         try:
             with self._engine.connect() as connection:
                 yield connection
-        except sa.exc.DBAPIError as error:
+        except _FAILURES as error:
             raise ServiceError("store_failing", reason=reason(error)) from error
 
     def _rows(self, query: sa.Executable) -> Sequence[Any]:
@@ -339,6 +344,7 @@ def _decision(row: sa.Row[Any]) -> Decision:
     )
 
 
-def _code(error: sa.exc.DBAPIError) -> str | None:
+def _code(error: sa.exc.SQLAlchemyError) -> str | None:
     """Return the database's code of an error."""
-    return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None)
+    cause = getattr(error, "orig", None)
+    return getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)

@@ -8,9 +8,11 @@ neither, and its backups hold no tenant.
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from datetime import datetime
 from pathlib import Path
@@ -46,6 +48,10 @@ FRESH_S = 1.0
 SIZED_S = 10.0
 """The same for what a tenant has stored."""
 
+MOST_FILES = 250
+"""The most tenants that are open at a time with SQLite. Each takes three descriptors or four of the 1024 up to which
+the connection to the broker can wait for its own."""
+
 _METADATA = sa.MetaData()
 _TENANTS = sa.Table(
     "tenant",
@@ -72,6 +78,15 @@ class TenantError(Exception):
     """What is wrong with a name or a limit, and what was expected."""
 
 
+@contextmanager
+def _says_why() -> Iterator[None]:
+    """Let a command report what the database or the file system refuses; raises `StoreError`."""
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, OSError) as error:
+        raise StoreError(f"the store refused it ({reason(error)}); expected one that allows it") from error
+
+
 class Tenants:
     """The tenants of the installation whose database is at `url`. Safe from any thread."""
 
@@ -83,6 +98,7 @@ class Tenants:
         self._file = sqlite_path(url)
         self._lock = threading.Lock()
         self._engine: sa.Engine | None = None
+        self._stores: list[SqlStore] = []
         self._read: tuple[float, Mapping[str, Tenant]] | None = None
         self._sizes: dict[str, tuple[float, int]] = {}
         if self._file is None and sa.make_url(url).get_backend_name() != "postgresql":
@@ -119,6 +135,7 @@ class Tenants:
             raise TenantError(f"tenant is {name!r}; expected one of {', '.join(known) or 'those that were added'}")
         return known[name]
 
+    @_says_why()
     def add(
         self,
         name: str,
@@ -127,7 +144,10 @@ class Tenants:
         exported: Path | None = None,
         now: datetime | None = None,
     ) -> Tenant:
-        """Add a tenant, empty or with what was `exported`; raises `TenantError`, `StoreError` and `BackupError`."""
+        """Add a tenant, empty or with what was `exported`; raises `TenantError`, `StoreError` and `BackupError`.
+
+        If it fails nothing is left of it, and the name may be given again.
+        """
         if exported:
             backup.examine(exported)
         if not _NAME.fullmatch(name):
@@ -145,18 +165,19 @@ class Tenants:
             raise TenantError(
                 f"tenant is {name!r}, which is there already, or was until it was deleted; expected another name"
             ) from None
-        self._make_place(tenant)
-        if exported:
-            assert now
-            assert self._aside
-            done = backup.restore(exported, self.url(tenant), self._aside, now)
-            if done.replaced:
-                done.replaced.unlink()  # the empty place that it replaced
-        self._finish_place(tenant)
-        with engine.begin() as connection:
-            connection.execute(_of(name), {"state": _READY})
+        try:
+            self._fill_place(tenant, exported, now)
+            with engine.begin() as connection:
+                connection.execute(_of(name), {"state": _READY})
+        except BaseException:  # what failed is said, not what follows from it
+            with suppress(sa.exc.SQLAlchemyError, OSError):
+                self._remove_place(tenant)
+            with suppress(sa.exc.SQLAlchemyError), engine.begin() as connection:
+                connection.execute(sa.delete(_TENANTS).where(_TENANTS.c.name == name))
+            raise
         return tenant
 
+    @_says_why()
     def set_limits(self, name: str, limits: Limits) -> None:
         """Set the limits of a tenant; companions that run keep to them within a second or two."""
         _check(limits)
@@ -166,6 +187,7 @@ class Tenants:
         with engine.begin() as connection:
             connection.execute(_of(name), asdict(limits))
 
+    @_says_why()
     def delete(self, name: str) -> None:
         """Delete a tenant with everything that it has stored; raises `TenantError` and `StoreError`.
 
@@ -175,14 +197,9 @@ class Tenants:
         assert engine is not None
         with engine.begin() as connection:
             connection.execute(_of(name), {"state": _CHANGING})
-        if self._file:
-            place = self._place(tenant)
-            for each in place.parent.glob(f"{place.name}*"):
-                each.unlink(missing_ok=True)
-        else:
-            with engine.begin() as connection:
-                connection.exec_driver_sql("SET LOCAL lock_timeout = '30s'")
-                connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{self.schema(tenant)}" CASCADE')
+        self._remove_place(tenant)
+        if self._aside:
+            shutil.rmtree(self.aside(tenant), ignore_errors=True)
         with engine.begin() as connection:
             connection.execute(_of(name), {"state": _GONE, "code": "", "proof": ""})
         if self._file:  # what SQLite replaces stays in free pages and in its log until they are used again
@@ -190,6 +207,7 @@ class Tenants:
                 connection.exec_driver_sql("VACUUM")
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    @_says_why()
     def check_deletable(self, name: str) -> Tenant:
         """Return a tenant that is there, at least in part; raises `TenantError`."""
         found = next((row for row in self._rows() if row.name == name and row.state != _GONE), None)
@@ -209,10 +227,23 @@ class Tenants:
         others = " ".join(filter(None, [str(made.query.get("options", "")), f"-csearch_path={self.schema(tenant)}"]))
         return made.update_query_dict({"options": others}).render_as_string(hide_password=False)
 
+    def aside(self, tenant: Tenant) -> Path:
+        """Return the folder for what a restore replaces on PostgreSQL; it is deleted with the tenant."""
+        assert self._aside
+        return self._aside / FOLDER / tenant.place
+
     def open(self, tenant: Tenant, main: SqlStore) -> SqlStore:
         """Open a tenant's store, on PostgreSQL over the connections of the installation's; raises `StoreError`."""
         if self._file:
-            return SqlStore(self.url(tenant))
+            with self._lock:
+                self._stores = [each for each in self._stores if each.is_open]
+                if len(self._stores) >= MOST_FILES:
+                    raise StoreError(
+                        f"{MOST_FILES} tenants are in use; expected fewer at a time with SQLite, or a PostgreSQL"
+                    )
+                # A request that outlives its tenant must not make the file again.
+                self._stores.append(SqlStore(self.url(tenant), create=False))
+                return self._stores[-1]
         opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
         return main.within(self.schema(tenant), announced_as(tenant))
 
@@ -235,34 +266,53 @@ class Tenants:
     def remove_leftovers(self, tenant: Tenant) -> None:
         """Remove what a companion may have written of a tenant while it was deleted."""
         if self._file and all(each.key != tenant.key for each in self.all().values()):
-            place = self._place(tenant)
-            for each in place.parent.glob(f"{place.name}*"):
-                each.unlink(missing_ok=True)
+            self._remove_place(tenant)
 
     def _measured(self, tenant: Tenant) -> int:
         if self._file:
             place = self._place(tenant)
-            return sum(each.stat().st_size for each in place.parent.glob(f"{place.name}*"))
+            stored = (
+                place,
+                place.with_name(f"{place.name}-wal"),
+            )  # and not the copies that an upgrade or a restore kept
+            return sum(each.stat().st_size for each in stored if each.exists())
         engine = self._opened()
         assert engine is not None
         with engine.connect() as connection:
             return int(connection.execute(_SIZE, {"schema": self.schema(tenant)}).scalar_one())
 
-    def _make_place(self, tenant: Tenant) -> None:
+    def _fill_place(self, tenant: Tenant, exported: Path | None, now: datetime | None) -> None:
         if not self._file:
             engine = self._opened()
             assert engine is not None
             with engine.begin() as connection:
                 connection.exec_driver_sql(f'CREATE SCHEMA "{self.schema(tenant)}"')
         SqlStore(self.url(tenant)).close()
-
-    def _finish_place(self, tenant: Tenant) -> None:
+        if exported:
+            assert now
+            assert self._aside
+            done = backup.restore(exported, self.url(tenant), self._aside, now)
+            if done.replaced:
+                done.replaced.unlink()  # the empty place that it replaced
         store = SqlStore(self.url(tenant))
         try:
             with store.transaction() as transaction:
                 transaction.set_note(FINISHED, "yes")  # nobody else is to set this place up
         finally:
             store.close()
+
+    def _remove_place(self, tenant: Tenant) -> None:
+        if self._file:
+            place = self._place(tenant)
+            for beginning in ("", "."):
+                for each in place.parent.glob(f"{beginning}{place.name}*"):
+                    each.unlink(missing_ok=True)
+            return
+        engine = self._opened()
+        assert engine is not None
+        with engine.begin() as connection:
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '30s'")
+            connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{self.schema(tenant)}" CASCADE')
 
     def _place(self, tenant: Tenant) -> Path:
         assert self._file

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from werkzeug.utils import redirect
+from flask import Flask, Response, redirect, request
 from werkzeug.wsgi import ClosingIterator
 
 from companion.model.table import ServiceError
@@ -24,6 +24,9 @@ SITE = "templo.site"
 
 FAILED = "templo.failed"
 """The key for the error that kept a tenant from being opened."""
+
+LEADS_ON = "templo.leads_on"
+"""The key for whether the path was a tenant's without its last slash."""
 
 Visit = Callable[[str], AbstractContextManager[object | None]]
 """Gives the pages of a tenant, or None for a name that is unknown, for as long as a request takes."""
@@ -56,14 +59,22 @@ def with_tenants(answer: WSGIApplication, visit: Visit) -> WSGIApplication:
             if site is None:
                 visiting.close()
                 return answer(environ, start_response)
-            if not slash:
-                visiting.close()
-                return redirect(f"{path}/", 308)(environ, start_response)
             # In place: the server reads from its own dictionary who continues a response.
-            environ |= {"SCRIPT_NAME": prefix_of(name), "PATH_INFO": slash + rest, SITE: site}
+            environ |= {"SCRIPT_NAME": prefix_of(name), "PATH_INFO": f"/{rest}", SITE: site, LEADS_ON: not slash}
             return ClosingIterator(answer(environ, start_response), visiting.close)
         except BaseException:
             visiting.close()
             raise
 
     return application
+
+
+def lead_on(app: Flask) -> None:
+    """Lead a tenant's address without its last slash to the first page, behind what guards every page."""
+
+    @app.before_request
+    def to_first_page() -> Response | None:
+        if not request.environ.get(LEADS_ON):
+            return None
+        asked = request.query_string.decode("latin-1")
+        return cast(Response, redirect(f"{request.script_root}/{asked and '?'}{asked}", 308))
