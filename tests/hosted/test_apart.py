@@ -160,7 +160,7 @@ def test_every_path_and_cookie_of_a_tenant_s_page_stays_below_its_address(
 def test_every_cookie_of_a_tenant_is_its_own_by_path_and_name(
     companion: Companion, everybody: dict[str, Populated]
 ) -> None:
-    """What belongs to a table or proves the organiser is told apart by its path, the others by their names."""
+    """What belongs to a table or proves the organiser is distinguished by its path, the others by their names."""
     own = everybody[A]
     first, table, organiser = (f"{prefix_of(A)}{path}" for path in ("/", f"/t/{own.table.id}", "/organiser"))
     seat = {f"seat-{own.table.id}": table, "club-a.seated": first, "club-a.name": first}
