@@ -79,6 +79,7 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
         "guide-width",
         "name-least",
         "second-column",
+        "whole-row",
     }
     assert used <= known | measures
 
