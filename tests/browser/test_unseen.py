@@ -120,7 +120,7 @@ def play(companion: Companion, device: Device, how: Play) -> Reader:
         )
         if table.phase == "running" and table.on_turn == mine:
             turns.add(table.turn)
-            reader.keys = len(turns) % 2 == 1
+            reader.keys = len(turns) % 2 == 1 and ways[True] < 12  # a whole game may be one turn
             if len(turns) > how.turns:
                 turns.remove(table.turn)
                 for until, words in (*how.stops, (lambda _: False, "The game is over")):
