@@ -52,6 +52,7 @@ NOT_RUN = {
     "systemctl restart templo-companion@2": CLUB,
     "templo-companion run --port 8001 --state /var/lib/templo/1 --set shared=on": CLUB,
     "templo-controller pair club.lan ABCD-EFGH-JKLM": CLUB,
+    "templo-controller pair https://club.example/h/club-b CODE": CLUB,
     "nmtui": PERSON,
     "systemctl edit templo-companion": PERSON,
     "systemctl edit templo-controller": PERSON,

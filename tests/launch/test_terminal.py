@@ -41,5 +41,5 @@ def test_a_reader_that_has_gone_does_not_end_the_evening() -> None:
     os.close(reading)
     with os.fdopen(writing, "w") as gone:
         terminal = Terminal(gone, keys=False, pictures=False)
-        terminal.write("nobody hears this")
+        terminal.write("nothing reads this")
         terminal.write("nor this")
