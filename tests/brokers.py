@@ -19,8 +19,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 HOST = "127.0.0.1"
-_FIRST = random.SystemRandom().randrange(10_000, 22_000)
-_PORTS = iter(range(_FIRST, _FIRST + 10_000))
+_BLOCKS = range(20_000, 32_000, 100)
+"""Where each block of ports begins: above the ports of a club, below those that the kernel gives away by itself."""
 _READY_S = 180.0
 
 
@@ -129,14 +129,27 @@ def nats_cluster(tmp_path: Path, nodes: int = 3) -> Iterator[list[Broker]]:
 def free_port() -> int:
     """Return a port that nobody listens on now.
 
-    It lies below those that the kernel gives away by itself (from 32,768), of which one could go to a connection
-    before a program takes it, and no process returns one twice.
+    It is returned once, and to no other process of tests while this one runs: a temple whose broker is away must not
+    find another test's.
     """
     for port in _PORTS:
         with socket.socket() as probe, suppress(OSError):
             probe.bind((HOST, port))
             return port
     raise AssertionError("every port has been taken")
+
+
+def _own_ports() -> Iterator[int]:
+    """Yield the ports of one block after the other, each claimed by its first port until this process ends."""
+    with ExitStack() as claims:
+        for first in random.SystemRandom().sample(_BLOCKS, len(_BLOCKS)):
+            claim = claims.enter_context(socket.socket())
+            with suppress(OSError):
+                claim.bind((HOST, first))
+                yield from range(first + 1, first + _BLOCKS.step)
+
+
+_PORTS = _own_ports()
 
 
 def _folder(tmp_path: Path, name: str) -> Path:

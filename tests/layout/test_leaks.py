@@ -38,4 +38,5 @@ def test_a_leak_fails_the_module_that_made_it(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "test_a_leak.py::test_leaks\n2 passed, 1 error" in done.stdout
+    assert "ERROR at teardown of test_leaks" in done.stdout
+    assert "2 passed, 1 error" in done.stdout
