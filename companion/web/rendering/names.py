@@ -20,7 +20,8 @@ SHORT = 6
 _WIDTHS = {"'.,": 0.38, "Iijl": 0.39, " -’ft": 0.5, "crsz": 0.6, "mM": 1.05, "W": 1.11, "w": 0.93}
 _CAPITAL, _OTHER, _WIDE = 0.86, 0.73, 1.3
 _LETTERS = {letter: width for letters, width in _WIDTHS.items() for letter in letters}
-_NAME = re.compile(f"([\u2066-\u2069]?){BEGIN}(.*?){END}([\u2066-\u2069]?(?:[’']\\w+)?)")
+_NAME = re.compile(f"([(¿¡“«]*[\u2066-\u2069]?){BEGIN}(.*?){END}([\u2066-\u2069]?(?:[’']\\w+)?[)”».,:;?!…]*)")
+"""A name with what no line may part from it, as in "(Ana)", "Ana’s" and "Ana:"."""
 _EMS = re.compile(r'class="name[-\w]* ems-(\d+)"')
 
 
