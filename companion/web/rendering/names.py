@@ -53,8 +53,8 @@ def marked(name: str) -> str:
 def fitted(text: str) -> Markup:
     """Return a text, whose names are marked, as HTML: long ones can be fitted with what hangs on them.
 
-    The words of a name are fitted to its widest, and as a whole where a style sheet keeps them on one line. A text with
-    such a name is one element, so that it is one thing in a row too.
+    The words of a name are fitted to its widest, and as a whole where a style sheet keeps them on one line. A text
+    with such a name is one element, so that it is one thing in a row too.
     """
     drawn = _NAME.sub(_span, str(escape(text)))
     if widths := _EMS.findall(drawn):
