@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.pacer import Pacer
-from companion.cli import hosting
+from companion.cli.hosting import hosted, retained
 from companion.model.table import ServiceError
 from companion.model.tenants import MEBIBYTE, Limits
 from templo import contract
@@ -53,7 +53,7 @@ def test_a_tenant_whose_rows_cannot_be_read_leaves_the_others_served(companion: 
     spoil(companion)
     companion.publish(A, token(1, OTHER, companion.clock.now))
     companion.publish(B, status(SOURCE), retained=True)
-    eventually(lambda: ("club-a", "opening it") in companion.hosted._retries)
+    eventually(lambda: companion.hosted._attempts.is_failing(A, "opening it"))
     eventually(arrives(companion, B))
     assert A not in companion.hosted._open
     companion.tenants.set_limits(B, Limits(tables=3))
@@ -159,14 +159,14 @@ def test_what_is_remembered_is_bounded_in_bytes_and_a_tenant_that_floods_loses_i
         topic = contract.tenant_topic(B, contract.topic(f"t{n}", "status"))
         companion.hosted.on_message(topic, os.urandom(contract.MAX_PAYLOAD), True)
     kept = companion.hosted._retained
-    assert sum(len(payload) for _, payload in kept.of(B)) <= hosting.MOST_BYTES_REMEMBERED
+    assert sum(len(payload) for _, payload in kept.of(B)) <= retained.MOST_BYTES_REMEMBERED
     assert len(list(kept.of(A))) == 1
 
 
 def test_nothing_is_remembered_of_a_tenant_that_does_not_exist(
     companion: Companion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hosting, "SIZED_S", 0.0)
+    monkeypatch.setattr(hosted, "SIZED_S", 0.0)
     companion.publish("nobody", status(SOURCE), retained=True)
     companion.tenants.add("club-c", Limits(), secrets.token_bytes)
     companion.publish("club-c", status(SOURCE), retained=True)
