@@ -28,7 +28,7 @@ from companion.cli.hosting.retained import Retained
 from companion.cli.sharing import Alone
 from companion.games.kit import Game
 from companion.model.table import ServiceError
-from companion.model.tenants import Tenant
+from companion.model.tenants import Hosting, Tenant
 from companion.service.workspace import Workspace
 from companion.web.config import WebConfig
 from companion.web.site import Site
@@ -42,9 +42,13 @@ LOOK_S = 1.0
 
 SHELVE_S = 600.0
 
+WELL_AFTER_S = 60.0
+"""How long a tenant's threads have run before nobody is told any more that they failed."""
+
 PENDING = 500
 """The most tokens that wait for their tenant to be opened; the temples send the others again."""
 
+_WORK = "storing its tokens and making the app's moves"
 _MEASURING = "measuring what it stored"
 _RETAINED = {each.leaf for each in contract.CONTRACT if each.retained}
 
@@ -83,7 +87,16 @@ class Hosted(Background):
     def serve(self, app: Flask, config: WebConfig, link: Link) -> None:
         """Set what the tenants' pages and temples are reached by, before `start`."""
         self._shared = Shared(
-            self._games, self._workspace, self._share, self._broker, self._instance, app, config, link
+            self._games,
+            self._workspace,
+            self._share,
+            self._broker,
+            self._instance,
+            app,
+            config,
+            link,
+            self._on_failure,
+            lambda name: self._attempts.is_failing(name, _WORK),
         )
 
     # Pages
@@ -99,9 +112,11 @@ class Hosted(Background):
                 with self._lock:
                     opened.guests -= 1
 
-    def hosting(self) -> tuple[int, int]:
-        """Return how many tenants there are, and how many of them are in use here; raises `ServiceError`."""
-        return len(self._registry.all()), len(self._open)
+    def hosting(self) -> Hosting:
+        """Return how many tenants there are and are in use here; raises `ServiceError`."""
+        in_use = [each.tenant.name for each in self._in_use()]
+        failing = sum(self._attempts.is_failing(name, _WORK) for name in in_use)
+        return Hosting(len(self._registry.all()), len(in_use), failing)
 
     # What arrives from the broker; called by the connection's threads, which must not wait
 
@@ -141,8 +156,8 @@ class Hosted(Background):
     # What other companions announce
 
     def leases(self) -> Collection[str]:
-        """Return the lease of each tenant in use."""
-        return [lease_of(each.tenant) for each in self._in_use()]
+        """Return the lease of each tenant in use; where its work failed, another companion may do it."""
+        return [lease_of(each.tenant) for each in self._in_use() if each.works]
 
     def take_over(self, lease: str) -> None:
         """Store the tokens of a tenant's temples from now on, and make the app's moves at its tables."""
@@ -229,10 +244,14 @@ class Hosted(Background):
             self._end(opened)  # the name was given to another tenant
         made = self._made(tenant)
         try:
-            made.pacer.start()
+            works = self._attempts.is_due(name, _WORK)
+            if works:
+                made.pacer.start()
             made.message_end.look()
             with self._lock:  # what arrives meanwhile waits, so that nothing older comes after it
-                made.intake.start()
+                if works:
+                    made.intake.start()
+                    made.worked_since = time.monotonic()
                 for topic, payload in self._retained.of(name):
                     _take(made, topic, payload, True)
                 for topic, payload in self._pending.get(name, ()):
@@ -245,6 +264,26 @@ class Hosted(Background):
         if self._workspace.origin:
             self._follow(made, made.workspace.follow_all)  # what was announced before this tenant was in use
         log.info("tenant %r is in use", name)
+
+    def _on_failure(self, opened: InUse, error: Exception) -> None:
+        """Note what ended a thread of a tenant; called by that thread."""
+        opened.failure = error
+        self._wake.set()
+
+    def _begin_again(self, opened: InUse, error: Exception) -> None:
+        """Open a tenant anew from its rows after one of its threads failed; its work begins after a pause."""
+        name = opened.tenant.name
+        self._attempts.failed(name, _WORK, error)
+        with self._lock:
+            self._pending.setdefault(name, deque(maxlen=PENDING))
+        self._wake.set()
+        self._close(opened)
+
+    def _start_work(self, opened: InUse) -> None:
+        """Start the threads of a tenant that was opened without them."""
+        opened.pacer.start()
+        opened.intake.start()
+        opened.worked_since = time.monotonic()
 
     def _made(self, tenant: Tenant) -> InUse:
         try:
@@ -324,6 +363,14 @@ class Hosted(Background):
         if tenant is None or tenant.key != opened.tenant.key:
             yield "closing it", partial(self._forget, opened)
             return
+        if opened.failure is not None:
+            yield "beginning again", partial(self._begin_again, opened, opened.failure)
+            return
+        if opened.worked_since is None:
+            if self._attempts.is_due(opened.tenant.name, _WORK):
+                yield "beginning its work", partial(self._start_work, opened)
+        elif now - opened.worked_since >= WELL_AFTER_S:
+            self._attempts.forget(opened.tenant.name, _WORK)
         if opened.is_idle:
             yield "closing it", partial(self._close, opened, only_idle=True)
             return

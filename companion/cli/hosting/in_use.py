@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -48,6 +48,10 @@ class Shared:
     app: Flask
     config: WebConfig
     link: Link
+    on_failure: Callable[[InUse, Exception], None]
+    """Called by a thread of a tenant that an exception ended."""
+    is_failing: Callable[[str], bool]
+    """Whether the work of a tenant failed a short time ago."""
 
 
 @dataclass(eq=False)
@@ -70,6 +74,10 @@ class InUse:
     stored: int = 0
     """How many bytes it had stored when that was last measured."""
     measured_at: float = field(default_factory=time.monotonic)
+    failure: Exception | None = None
+    """What ended one of its threads."""
+    worked_since: float | None = None
+    """When its threads were started; None until then."""
     behind: bool = False
     """Whether changes of other companions could not be read."""
 
@@ -82,6 +90,11 @@ class InUse:
     def is_idle(self) -> bool:
         """Whether nobody has used it for a while."""
         return not self.guests and not self.hub.streams and time.monotonic() - self.used_at > IDLE_S
+
+    @property
+    def works(self) -> bool:
+        """Whether it stores tokens and makes the app's moves."""
+        return self.worked_since is not None and self.failure is None
 
     def close(self) -> None:
         """End its streams and its threads; what is being stored is finished first."""
@@ -121,8 +134,12 @@ def open_over(shared: Shared, store: SqlStore, tenant: Tenant) -> InUse:
     )
     workspace.origin = main.origin  # all tenants are announced over one connection, which ignores its own
     services = Services.over(workspace)
-    message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE))
-    pacer = Pacer(services, is_own=lambda: shared.share.holds(lease))
+
+    def on_failure(error: Exception) -> None:
+        shared.on_failure(opened, error)
+
+    message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE), on_failure)
+    pacer = Pacer(services, is_own=lambda: shared.share.holds(lease), on_failure=on_failure)
     owner, folder, base = Owner(tenant.code, tenant.proof), shared.config.offered.folder, shared.config
     config = replace(
         base,
@@ -140,6 +157,7 @@ def open_over(shared: Shared, store: SqlStore, tenant: Tenant) -> InUse:
         stores=lambda temple: shared.share.holds(lease),
         hosting=None,
         tenant=tenant,
+        is_failing=lambda: shared.is_failing(tenant.name),
         stored=lambda: opened.stored,
     )
     site = tenant_site(shared.app, tenant, services, hub, config)
@@ -151,6 +169,7 @@ def open_over(shared: Shared, store: SqlStore, tenant: Tenant) -> InUse:
         consumes=lambda temple: shared.share.holds(lease) and not opened.is_full,
         link=TenantLink(tenant.name, shared.link),
         most_temples=tenant.limits.temples,
+        on_failure=on_failure,
     )
     opened = InUse(tenant, store, workspace, services, hub, site, intake, pacer, message_end)
     workspace.most_tables = tenant.limits.tables
