@@ -43,7 +43,7 @@ LOOK_S = 1.0
 SHELVE_S = 600.0
 
 WELL_AFTER_S = 60.0
-"""How long a tenant's threads have run before nobody is told any more that they failed."""
+"""How long a tenant's threads have run until the pages and metrics no longer say that they failed."""
 
 PENDING = 500
 """The most tokens that wait for their tenant to be opened; the temples send the others again."""
@@ -271,7 +271,7 @@ class Hosted(Background):
         self._wake.set()
 
     def _begin_again(self, opened: InUse, error: Exception) -> None:
-        """Open a tenant anew from its rows after one of its threads failed; its work begins after a pause."""
+        """Open a tenant again from its rows after one of its threads failed; its work begins after a pause."""
         name = opened.tenant.name
         self._attempts.failed(name, _WORK, error)
         with self._lock:
