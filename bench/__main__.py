@@ -16,6 +16,7 @@ from bench import (
     against,
     backlog,
     footprint,
+    hosted,
     hostile,
     latency,
     outage,
@@ -46,7 +47,7 @@ PARTS = (
     "spectators",
     "start",
 )
-ASKED_FOR = ("players", "seer", "hostile", "scale")
+ASKED_FOR = ("players", "seer", "hosted", "hostile", "scale")
 """Measurements that take minutes; they run only when they are named."""
 
 
@@ -74,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
         "hostile": lambda programs: hostile.measure(programs, arguments.attack),
+        "hosted": lambda programs: hosted.measure(programs, arguments.tenants),
         "playouts": lambda _: playouts.measure(arguments.playouts),
         "spectators": lambda programs: spectators.measure(programs, arguments.streams),
         "start": lambda _: start.measure(arguments.past),
@@ -139,6 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repaint", type=int, default=60, help="repaint: tokens given (%(default)s)")
     parser.add_argument("--sittings", type=int, default=1000, help="sittings: games of app players (%(default)s)")
     parser.add_argument("--attack", type=float, default=15, help="hostile: seconds of each attack (%(default)s)")
+    parser.add_argument("--tenants", type=int, default=1_000, help="hosted: tenants of one companion (%(default)s)")
     parser.add_argument("--only", action="append", choices=scale.PARTS, help="scale: one part, may be repeated")
     parser.add_argument("--tables", type=int, default=100, help="scale: tables that are posted at (%(default)s)")
     parser.add_argument("--posts", type=int, default=1_000, help="scale: posts over them (%(default)s)")

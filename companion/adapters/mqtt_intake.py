@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
+from companion.adapters.background import OnFailure, reporting
 from companion.adapters.backlog import MOST_TEMPLES, Backlog
 from companion.model.scores import mood_of, score_of
 from companion.model.table import ServiceError
@@ -115,13 +116,14 @@ class Intake:
         tenants: Subscriber | None = None,
         link: Link | None = None,
         most_temples: int = MOST_TEMPLES,
+        on_failure: OnFailure | None = None,
     ) -> None:
         """Only remember; `start` connects. `beat` belongs to the storing thread, the others to the connection.
 
         `consumes` says whether this companion stores a temple's tokens, if several share a store; every companion
         processes the other messages. `hotspot` returns at once whether this machine's own Wi-Fi is open, for the
         temples' lamps. `tenants` takes what arrives for the tenants of the installation. `link` is used instead of a
-        connection of its own.
+        connection of its own. `on_failure` takes what ends the storing thread.
         """
         self._services = services
         self._beat = beat
@@ -140,7 +142,7 @@ class Intake:
         self._acks_due = 0.0
         self._commands: dict[str, tuple[str, contract.Command]] = {}
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
+        self._thread = threading.Thread(target=reporting(self._run, on_failure), name="intake", daemon=True)
         self.link = self._connection = link or Connection(
             broker,
             f"templo-companion-{instance[:12]}",

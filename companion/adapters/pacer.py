@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
-from companion.adapters.background import Background
+from companion.adapters.background import Background, OnFailure
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
 from companion.service.services import Services
@@ -33,12 +33,14 @@ class Pacer(Background):
         wait: Callable[[Table], float] = seconds,
         beat: Beat = no_heartbeat,
         is_own: Callable[[], bool] = lambda: True,
+        on_failure: OnFailure | None = None,
     ) -> None:
         """Store the arguments; `start` begins. `wait` gives the seconds before the app's next move at a table.
 
-        `is_own` says whether this companion makes the moves, if several share a store.
+        `is_own` says whether this companion makes the moves, if several share a store. `on_failure` takes what ends
+        the thread.
         """
-        super().__init__("pacer")
+        super().__init__("pacer", on_failure)
         self._services = services
         self._wait = wait
         self._beat = beat

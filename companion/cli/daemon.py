@@ -32,7 +32,7 @@ from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
 from companion.cli import demo, sharing
-from companion.cli.hosting import Hosted
+from companion.cli.hosting.hosted import Hosted
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry

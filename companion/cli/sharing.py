@@ -95,7 +95,7 @@ class Share(Alone):
             url, workspace.origin, self._follow, self._follow_all, pulse.of("announcements")
         )
         self._leases = Leases(
-            url, workspace.origin, self._wanted, self._on_taken, pulse.of("leases"), name, self._unshared
+            url, workspace.origin, self._wanted, self._on_taken, pulse.of("leases"), name, self._in_use
         )
 
     def paces(self) -> bool:
@@ -141,7 +141,7 @@ class Share(Alone):
     def _wanted(self) -> list[str]:
         return [PACING, *(f"{_TEMPLE}{temple.name}" for temple in self._services.temples.all())]
 
-    def _unshared(self) -> Collection[str]:
+    def _in_use(self) -> Collection[str]:
         return self._tenants.leases() if self._tenants else ()
 
     def _follow(self, topics: Iterable[str]) -> None:

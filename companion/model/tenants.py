@@ -6,6 +6,7 @@ A tenant has tables, temples, people and an organiser of its own. Players read o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 MEBIBYTE = 1_048_576
 
@@ -23,6 +24,14 @@ class Limits:
     """Pages that are open at one companion."""
     mebibytes: int = 500
     """What is stored; beyond, nothing more is, and tokens wait at their temples."""
+
+
+class Hosting(NamedTuple):
+    """How many tenants there are, how many are in use at one companion, and how many of those fail there."""
+
+    known: int
+    in_use: int
+    failing: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -353,8 +353,11 @@ def test_a_round_that_another_companion_began_runs_here_as_well(pair: tuple[Home
 
 
 @contextmanager
-def leasing(url: str, holder: str, wanted: list[str], taken: list[str] | None = None) -> Iterator[Leases]:
-    leases = Leases(url, holder, lambda: wanted, ([] if taken is None else taken).append)
+def leasing(
+    url: str, holder: str, wanted: list[str], taken: list[str] | None = None, in_use: Sequence[str] = ()
+) -> Iterator[Leases]:
+    on_taken = ([] if taken is None else taken).append
+    leases = Leases(url, holder, lambda: wanted, on_taken, in_use=lambda: in_use)
     leases.start()
     try:
         yield leases
@@ -374,6 +377,28 @@ def test_each_lease_has_one_holder_and_no_two_shares_differ_by_more_than_one(hom
             eventually(lambda: shares() == [2, 2, 3])
             assert all(sum(each.holds(name) for each in (one, two, three)) == 1 for name in names)
         eventually(lambda: all(map(one.holds, names)))  # the others gave theirs back
+
+
+def test_leases_of_what_several_companions_use_are_evened_out_among_them(home: Home) -> None:
+    """A tenant's lease goes only to a companion that uses the tenant; the shares of those differ by one at most."""
+    temples = ["temple:templo"]
+    names = [f"tenant/club-{n}.{n:08x}" for n in range(9)]
+    taken: list[str] = []
+    with leasing(home.url, "one", temples, in_use=names) as one:
+        eventually(lambda: all(map(one.holds, names)))
+        with leasing(home.url, "two", temples, taken, names) as two, leasing(home.url, "three", temples) as idle:
+
+            def shares() -> list[int]:
+                return sorted(sum(map(each.holds, names)) for each in (one, two))
+
+            eventually(lambda: shares() == [4, 5])
+            assert sorted(taken) == sorted(filter(two.holds, [*names, *temples])), "each is taken over once"
+            assert not any(map(idle.holds, names))
+            with leasing(home.url, "four", temples, in_use=names[:2]) as four:
+                eventually(lambda: sum(map(four.holds, names)) == 2)
+                eventually(lambda: sum(sum(map(each.holds, names)) for each in (one, two, four)) == 9)
+            eventually(lambda: sum(shares()) == 9)
+        eventually(lambda: all(map(one.holds, names)))
 
 
 def test_companions_at_work_are_known_by_their_names(home: Home) -> None:

@@ -16,6 +16,7 @@ from companion.adapters.news import Hub
 from companion.cli.club import postgresql, proxy
 from companion.cli.programs import broker
 from companion.cli.settings import Settings
+from companion.model.tenants import Hosting
 from companion.web.config import WebConfig
 from companion.web.routes.metrics import measured
 from templo.settings import declared_settings
@@ -40,7 +41,7 @@ def exported(tmp_path: Path) -> set[str]:
     """The names of the metrics that a companion exports."""
     home = Home(f"sqlite:///{tmp_path / 'store.sqlite'}")
     try:
-        config = WebConfig((), lambda _: "http://localhost", "", hosting=lambda: (0, 0))
+        config = WebConfig((), lambda _: "http://localhost", "", hosting=lambda: Hosting(0, 0, 0))
         return {metric.name for metric in measured(home.services, Hub(), config)}
     finally:
         home.store.close()

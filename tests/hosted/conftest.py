@@ -20,7 +20,7 @@ from companion.adapters.database.tenants import Tenants
 from companion.adapters.news import Hub
 from companion.adapters.owner import Owner
 from companion.cli import sharing
-from companion.cli.hosting import Hosted
+from companion.cli.hosting.hosted import Hosted
 from companion.games import registry
 from companion.model.lobby import digest
 from companion.model.table import Table

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.pacer import Pacer
-from companion.cli import hosting
+from companion.cli.hosting import hosted, retained
 from companion.model.table import ServiceError
 from companion.model.tenants import MEBIBYTE, Limits
 from templo import contract
@@ -53,7 +53,7 @@ def test_a_tenant_whose_rows_cannot_be_read_leaves_the_others_served(companion: 
     spoil(companion)
     companion.publish(A, token(1, OTHER, companion.clock.now))
     companion.publish(B, status(SOURCE), retained=True)
-    eventually(lambda: ("club-a", "opening it") in companion.hosted._retries)
+    eventually(lambda: companion.hosted._attempts.is_failing(A, "opening it"))
     eventually(arrives(companion, B))
     assert A not in companion.hosted._open
     companion.tenants.set_limits(B, Limits(tables=3))
@@ -159,14 +159,14 @@ def test_what_is_remembered_is_bounded_in_bytes_and_a_tenant_that_floods_loses_i
         topic = contract.tenant_topic(B, contract.topic(f"t{n}", "status"))
         companion.hosted.on_message(topic, os.urandom(contract.MAX_PAYLOAD), True)
     kept = companion.hosted._retained
-    assert sum(len(payload) for _, payload in kept.of(B)) <= hosting.MOST_BYTES_REMEMBERED
+    assert sum(len(payload) for _, payload in kept.of(B)) <= retained.MOST_BYTES_REMEMBERED
     assert len(list(kept.of(A))) == 1
 
 
 def test_nothing_is_remembered_of_a_tenant_that_does_not_exist(
     companion: Companion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hosting, "SIZED_S", 0.0)
+    monkeypatch.setattr(hosted, "SIZED_S", 0.0)
     companion.publish("nobody", status(SOURCE), retained=True)
     companion.tenants.add("club-c", Limits(), secrets.token_bytes)
     companion.publish("club-c", status(SOURCE), retained=True)
@@ -175,3 +175,95 @@ def test_nothing_is_remembered_of_a_tenant_that_does_not_exist(
     kept = companion.hosted._retained
     eventually(lambda: not list(kept.of("nobody")) and not list(kept.of(A)))
     assert len(list(kept.of("club-c"))) == 1
+
+
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The threads that ended by an exception: at each of these the companion stops."""
+    names: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda last: names.append(last.thread.name))
+    return names
+
+
+def fail(companion: Companion, thread: str) -> None:
+    """Let one of tenant A's threads meet what nobody expected."""
+    services = companion.of(A)
+
+    def fails(*_: object) -> Any:
+        raise ZeroDivisionError("what nobody expected")
+
+    if thread == "intake":
+        services.temples.pass_time = fails  # type: ignore[method-assign]
+    else:
+        services.tables.find = fails  # type: ignore[method-assign]
+        companion.hosted._open[A].pacer.notice("pace:x")
+
+
+@pytest.mark.parametrize("thread", ["intake", "pacer"])
+def test_a_tenant_whose_thread_fails_is_begun_again_alone(
+    companion: Companion, ended: list[str], thread: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    companion.of(B)
+    companion.of(A)
+    first, other = companion.hosted._open[A], companion.hosted._open[B]
+    fail(companion, thread)
+    eventually(lambda: ended or companion.hosted._open.get(A) not in (None, first))
+    assert not ended, "the whole companion stops"
+    eventually(arrives(companion, A))
+    eventually(arrives(companion, B, OTHER))
+    assert companion.hosted._open[B] is other
+    assert "tenant 'club-a': storing its tokens and making the app's moves failed, trying again in 1 s" in caplog.text
+
+
+def test_a_tenant_that_fails_again_and_again_is_tried_after_longer_pauses_and_its_pages_stay(
+    companion: Companion, ended: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = Intake._take
+
+    def take(intake: Intake, arrivals: list[Any]) -> bool:
+        opened = companion.hosted._open.get(A)
+        if opened is not None and opened.intake is intake:
+            raise ZeroDivisionError("whatever its rows are like")
+        return real(intake, arrivals)
+
+    monkeypatch.setattr(Intake, "_take", take)
+    companion.of(A)
+    table = companion.of(A).tables.open("market", "Sunday", 3, "classic")
+    eventually(lambda: ended or "trying again in 4 s" in caplog.text)
+    assert not ended
+    assert companion.ask("GET", f"/h/{A}/t/{table.id}").status_code == 200
+    eventually(arrives(companion, B))
+    monkeypatch.setattr(Intake, "_take", real)
+    eventually(arrives(companion, A))
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "stands still"), ("es", "parados")])
+def test_a_tenant_that_failed_says_so_and_another_s_pages_do_not(
+    companion: Companion, ended: list[str], language: str, words: str
+) -> None:
+    fail(companion, "intake")
+    proofs = {tenant: f"organiser={companion.tenants.get(tenant).proof}" for tenant in (A, B)}
+
+    def shown(tenant: str) -> str:
+        answer = companion.ask("GET", f"/h/{tenant}/organiser", proofs[tenant], **{"Accept-Language": language})
+        return answer.get_data(as_text=True)
+
+    eventually(lambda: ended or words in shown(A))
+    assert not ended
+    assert words not in shown(B)
+    assert "templo_tenant_failing 1" in companion.ask("GET", f"/h/{A}/metrics").get_data(as_text=True)
+    assert "templo_tenant_failing 0" in companion.ask("GET", f"/h/{B}/metrics").get_data(as_text=True)
+    own = companion.ask("GET", "/metrics").get_data(as_text=True)
+    assert "templo_tenants_failing 1" in own
+    assert A not in own
+
+
+def test_a_tenant_that_works_for_a_minute_is_well_again(
+    companion: Companion, ended: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail(companion, "intake")
+    eventually(lambda: ended or companion.hosted.hosting().failing)
+    assert not ended
+    monkeypatch.setattr(hosted, "WELL_AFTER_S", 0.0)
+    eventually(lambda: not companion.hosted.hosting().failing)
+    assert "templo_tenant_failing 0" in companion.ask("GET", f"/h/{A}/metrics").get_data(as_text=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 
 import pytest
 
+from companion.model.tenants import Limits
 from companion.web.server.guard import Refused
 from templo import contract
 from tests.companion.conftest import OTHER, SOURCE
@@ -119,3 +121,27 @@ def test_no_statement_of_a_tenant_is_answered_from_another_s_schema(two: Pair) -
                 assert [charter.id for charter in companion.of(tenant).tables.all()].count(each.table.id) == 1
     for tenant, other in itertools.permutations(TENANTS, 2):
         assert not [mark for mark in everybody[other].marks if mark in str(rows(two[0], tenant))]
+
+
+def test_tenants_that_two_companions_use_are_shared_evenly_and_every_one_is_served(two: Pair) -> None:
+    names = [A, B, *(f"club-{n}" for n in range(4))]
+    for name in names[2:]:
+        two[0].tenants.add(name, Limits(), secrets.token_bytes)
+    for name in names:
+        eventually(lambda name=name: two[0].hosted._registry.find(name))  # type: ignore[misc]
+        two[0].of(name)
+    leases = [f"tenant/{two[0].tenants.get(name).place}" for name in names]
+    eventually(lambda: all(map(two[0].share.holds, leases)))
+    for name in names:
+        eventually(lambda name=name: two[1].hosted._registry.find(name))  # type: ignore[misc]
+        two[1].of(name)
+    eventually(lambda: [sum(map(each.share.holds, leases)) for each in two] == [3, 3])
+    for number, name in enumerate(names):
+
+        def arrives(name: str = name, source: str = f"{number:x}" * 32) -> bool:
+            for each in two:
+                each.publish(name, token(1, source, each.clock.now))
+            known = [each.of(name).temples.find(TEMPLE) for each in two]
+            return all(each and each.totals[contract.God.TLALOC] == 1 for each in known)
+
+        eventually(arrives)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -35,6 +36,9 @@ PACING = "pacing"
 _WORKER = "worker "
 """The prefix of the lease by which a companion shows the others that it is running."""
 
+_WISH = "wish "
+"""The prefix of the lease by which a companion that has fewer asks the holder of another one for it."""
+
 _LONGEST_LEASE = 64
 
 _LOOK = sa.select(LEASES.c.name, LEASES.c.holder).where(LEASES.c.until > sa.func.clock_timestamp())
@@ -45,6 +49,10 @@ _TAKE = sa.text(
     " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until"
     " WHERE held.holder = excluded.holder OR held.until <= clock_timestamp() RETURNING name"
 )
+_UNEVEN = 2
+"""The difference of two companions' shares from which on one gives the other a lease."""
+
+_HAND_OVER = sa.text("UPDATE lease SET holder = :to WHERE name = :name AND holder = :holder")
 
 
 def even_share(leases: int, workers: Collection[str], worker: str) -> int:
@@ -79,12 +87,13 @@ class Leases(Background):
         on_taken: Callable[[str], None],
         beat: Beat = no_heartbeat,
         name: str = "",
-        unshared: Callable[[], Collection[str]] = tuple,
+        in_use: Callable[[], Collection[str]] = tuple,
     ) -> None:
         """Store the arguments; `start` begins.
 
-        `wanted` are the same leases at every companion, which share them out. `unshared` are wanted here, and by no
-        more companions than use what they are for: one that is free is taken at once, and kept while it is wanted.
+        `wanted` are the same leases at every companion, which share them out. `in_use` are wanted here, and by no
+        more companions than use what they are for: one that is free is taken at once, and kept while it is wanted,
+        unless a companion that wants it has two fewer.
         `on_taken` is called with each newly held lease. `name` is this companion's name for people.
         """
         super().__init__("leases")
@@ -93,7 +102,7 @@ class Leases(Background):
         )
         self._holder = holder
         self._wanted = wanted
-        self._unshared = unshared
+        self._in_use = in_use
         self._on_taken = on_taken
         self._beat = beat
         self._worker = f"{_WORKER}{holder} {name}"[:_LONGEST_LEASE].rstrip()
@@ -134,8 +143,8 @@ class Leases(Background):
     def _look(self, connection: sa.Connection) -> None:
         now = time.monotonic()
         taken = {row.name: row.holder for row in connection.execute(_LOOK)}
-        wanted, unshared, worker = set(self._wanted()), set(self._unshared()), self._worker
-        if let_go := [each for each in self._until if not each.startswith(_WORKER) and each not in wanted | unshared]:
+        wanted, in_use, worker = set(self._wanted()), set(self._in_use()), self._worker
+        if let_go := [each for each in self._until if not each.startswith(_WORKER) and each not in wanted | in_use]:
             self._give_back(connection, let_go)
         own = {name for name in wanted if taken.get(name) == self._holder and self.holds(name)}
         share = even_share(len(wanted), {name for name in taken if name.startswith(_WORKER)} | {worker}, worker)
@@ -143,15 +152,45 @@ class Leases(Background):
             self._give_back(connection, excess)
             own -= set(excess)
         names = [worker] if now >= self._renew_at or worker not in taken else []
-        kept = {name for name in unshared if taken.get(name) == self._holder and self.holds(name)}
+        kept = {name for name in in_use if taken.get(name) == self._holder and self.holds(name)}
+        kept -= self._give_to_those_with_fewer(connection, kept, taken, wanted)
         if names:
             self._renew_at = now + RENEW_S
             names += own | kept
         free = sorted(wanted - taken.keys() | {name for name in wanted - own if taken.get(name) == self._holder})
         names += free[: max(0, share - len(own))]
-        names += sorted(name for name in unshared - kept if taken.get(name) in (None, self._holder))
+        names += sorted(name for name in in_use - kept if taken.get(name) in (None, self._holder))
         if names:
             self._take(connection, names, now)
+        if wishes := self._wishes(in_use, taken, wanted):
+            connection.execute(_TAKE, {"names": wishes, "holder": self._holder, "lasts": LASTS_S})
+
+    def _give_to_those_with_fewer(
+        self, connection: sa.Connection, kept: Collection[str], taken: Mapping[str, str], wanted: Collection[str]
+    ) -> set[str]:
+        """Give leases to companions that wish for them and have two fewer at least; return which."""
+        load = _load(taken, wanted)
+        given = set()
+        for name in sorted(kept):
+            other = taken.get(f"{_WISH}{name}", self._holder)
+            if load[self._holder] - load[other] >= _UNEVEN:
+                load.update({self._holder: -1, other: 1})
+                given.add(name)
+                del self._until[name]
+                connection.execute(_HAND_OVER, {"to": other, "name": name, "holder": self._holder})
+                connection.execute(sa.delete(LEASES).where(LEASES.c.name == f"{_WISH}{name}"))
+        return given
+
+    def _wishes(self, in_use: Collection[str], taken: Mapping[str, str], wanted: Collection[str]) -> list[str]:
+        """Return by which leases this companion asks others, who have more than it, for some that it uses."""
+        load = _load(taken, wanted)
+        wishes = []
+        for name in sorted(in_use):
+            other = taken.get(name, self._holder)
+            if load[other] - load[self._holder] >= _UNEVEN:
+                load.update({self._holder: 1, other: -1})
+                wishes.append(f"{_WISH}{name}")
+        return wishes
 
     def _take(self, connection: sa.Connection, names: Collection[str], now: float) -> None:
         details = {"names": [*names], "holder": self._holder, "lasts": LASTS_S}
@@ -172,3 +211,10 @@ class Leases(Background):
         own = sa.delete(LEASES).where(LEASES.c.name.in_(names), LEASES.c.holder == self._holder)
         with suppress(sa.exc.DBAPIError):
             connection.execute(own)
+
+
+def _load(taken: Mapping[str, str], wanted: Collection[str]) -> Counter[str]:
+    """Return how many leases each holder has of what only some companions use."""
+    return Counter(
+        holder for name, holder in taken.items() if name not in wanted and not name.startswith((_WORKER, _WISH))
+    )

@@ -125,7 +125,7 @@ class Tenants:
         """Return every tenant by its name, in order; raises `ServiceError` ``store_failing``."""
         try:
             return {row.name: _tenant(row) for row in self._rows() if row.state == _READY}
-        except (sa.exc.SQLAlchemyError, StoreError) as error:
+        except (sa.exc.SQLAlchemyError, StoreError, OSError) as error:
             raise ServiceError("store_failing", reason=reason(error)) from error
 
     def get(self, name: str) -> Tenant:

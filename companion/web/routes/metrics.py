@@ -116,6 +116,8 @@ def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
 
 def _installation(config: WebConfig) -> Iterator[Metric]:
     if config.tenant is not None:
+        meaning = "Whether what stores tokens and makes the app's moves failed within a minute, and is begun again."
+        yield Metric("templo_tenant_failing", "gauge", meaning, (({}, int(config.is_failing())),))
         return
     yield Metric(
         "templo_broker_connected",
@@ -130,9 +132,11 @@ def _installation(config: WebConfig) -> Iterator[Metric]:
         (({}, round(time.process_time(), 2)),),
     )
     if config.hosting is not None:
-        known, in_use = config.hosting()
-        yield Metric("templo_tenants", "gauge", "Tenants of the installation.", (({}, known),))
-        yield Metric("templo_tenants_in_use", "gauge", "Tenants that are in use at this companion.", (({}, in_use),))
+        now = config.hosting()
+        yield Metric("templo_tenants", "gauge", "Tenants of the installation.", (({}, now.known),))
+        in_use, failing = "Tenants that are in use at this companion.", "Tenants whose work fails at this companion."
+        yield Metric("templo_tenants_in_use", "gauge", in_use, (({}, now.in_use),))
+        yield Metric("templo_tenants_failing", "gauge", failing, (({}, now.failing),))
 
 
 def _tables(services: Services) -> tuple[tuple[Labels, int], ...]:

@@ -234,6 +234,7 @@ def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
         stream_url=here.url("organiser_stream"),
         installation=here.config.installation(),
         usage=_usage(here),
+        failing=here.config.is_failing(),
         message=messages.text,
         minutes_left=-int(-messages.seconds_left // 60),
         longest=LONGEST,

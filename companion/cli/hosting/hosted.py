@@ -9,36 +9,27 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from flask import Flask
 
 from companion.adapters.background import Background
-from companion.adapters.credentials import Offered
 from companion.adapters.database.opening import StoreError
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.database.tenants import SIZED_S, TENANTS, Tenants, lease_of
-from companion.adapters.installation import Installation
-from companion.adapters.message_end import MessageEnd
-from companion.adapters.mqtt_intake import Intake, Link, TenantLink
-from companion.adapters.news import Hub
-from companion.adapters.owner import Owner
-from companion.adapters.pacer import Pacer
-from companion.adapters.playtests import NoPlaytests
-from companion.cli import sharing
+from companion.adapters.mqtt_intake import Link
+from companion.cli.hosting.attempts import Attempts, reason
+from companion.cli.hosting.in_use import InUse, Shared, open_over
+from companion.cli.hosting.retained import Retained
 from companion.cli.sharing import Alone
 from companion.games.kit import Game
-from companion.model.network import NoNetwork
 from companion.model.table import ServiceError
-from companion.model.tenants import MEBIBYTE, Tenant
-from companion.service.services import Services
-from companion.service.workspace import MESSAGE, Workspace
-from companion.web import set_limits, tenant_site
+from companion.model.tenants import Hosting, Tenant
+from companion.service.workspace import Workspace
 from companion.web.config import WebConfig
 from companion.web.site import Site
 from templo import contract
@@ -49,115 +40,17 @@ log = logging.getLogger(__name__)
 LOOK_S = 1.0
 """Seconds between checks of which tenants are still there."""
 
-IDLE_S = 600.0
-"""How long nobody has used a tenant before it is closed here."""
-
 SHELVE_S = 600.0
 
-LONGEST_PAUSE_S = 60.0
-"""The longest pause before something that failed for one tenant is tried again; the first is `LOOK_S`."""
-
-MOST_REMEMBERED = 20_000
-MOST_BYTES_REMEMBERED = 8 * MEBIBYTE
-"""The most retained messages of all tenants that are remembered, and the most bytes of their topics and payloads."""
+WELL_AFTER_S = 60.0
+"""How long a tenant's threads have run until the pages and metrics no longer say that they failed."""
 
 PENDING = 500
 """The most tokens that wait for their tenant to be opened; the temples send the others again."""
 
+_WORK = "storing its tokens and making the app's moves"
 _MEASURING = "measuring what it stored"
 _RETAINED = {each.leaf for each in contract.CONTRACT if each.retained}
-
-
-@dataclass(eq=False)
-class _Open:
-    """One tenant in use."""
-
-    tenant: Tenant
-    store: SqlStore
-    workspace: Workspace
-    services: Services
-    hub: Hub
-    site: Site
-    intake: Intake
-    pacer: Pacer
-    message_end: MessageEnd
-    guests: int = 0
-    """Requests that are being answered."""
-    used_at: float = field(default_factory=time.monotonic)
-    shelved_at: float = field(default_factory=time.monotonic)
-    stored: int = 0
-    """How many bytes it had stored when that was last measured."""
-    measured_at: float = field(default_factory=time.monotonic)
-    behind: bool = False
-    """Whether changes of other companions could not be read."""
-
-    @property
-    def is_full(self) -> bool:
-        return self.stored >= self.tenant.limits.mebibytes * MEBIBYTE
-
-    @property
-    def is_idle(self) -> bool:
-        return not self.guests and not self.hub.streams and time.monotonic() - self.used_at > IDLE_S
-
-    def close(self) -> None:
-        """End its streams and its threads; what is being stored is finished first."""
-        with ExitStack() as last_first:  # one that fails leaves none of the others running
-            last_first.callback(self.store.close)
-            last_first.callback(self.message_end.stop)
-            last_first.callback(self.pacer.stop)
-            last_first.callback(self.intake.stop)
-            last_first.callback(self.hub.close)
-
-
-class _Remembered:
-    """What the broker retains for tenants, within bounds; beyond, the one with the most bytes loses its oldest.
-
-    The caller holds the lock.
-    """
-
-    def __init__(self) -> None:
-        self._kept: dict[str, OrderedDict[str, bytes]] = {}
-        self._bytes: dict[str, int] = {}
-        self._messages = self._all_bytes = 0
-        self._unknown: set[str] = set()
-
-    def put(self, tenant: str, topic: str, payload: bytes) -> None:
-        """Remember a message in place of an earlier one with the same topic."""
-        self._drop(tenant, topic)
-        self._kept.setdefault(tenant, OrderedDict())[topic] = payload
-        size = len(topic) + len(payload)
-        self._bytes[tenant] = self._bytes.get(tenant, 0) + size
-        self._all_bytes += size
-        self._messages += 1
-        while self._messages > MOST_REMEMBERED or self._all_bytes > MOST_BYTES_REMEMBERED:
-            largest = max(self._bytes, key=self._bytes.__getitem__)
-            self._drop(largest, next(iter(self._kept[largest])))
-
-    def of(self, tenant: str) -> Iterable[tuple[str, bytes]]:
-        """Return topics and payloads of one tenant, the oldest first."""
-        return self._kept.get(tenant, {}).items()
-
-    def forget(self, tenant: str) -> None:
-        """Forget everything of a tenant."""
-        self._messages -= len(self._kept.pop(tenant, ()))
-        self._all_bytes -= self._bytes.pop(tenant, 0)
-
-    def forget_unknown(self, known: Collection[str]) -> None:
-        """Forget those that were no tenants the last time either: one may have been added a moment ago."""
-        unknown = self._kept.keys() - set(known)
-        for each in unknown & self._unknown:
-            self.forget(each)
-        self._unknown = unknown
-
-    def _drop(self, tenant: str, topic: str) -> None:
-        kept = self._kept.get(tenant, OrderedDict())
-        if topic in kept:
-            size = len(topic) + len(kept.pop(topic))
-            self._bytes[tenant] -= size
-            self._all_bytes -= size
-            self._messages -= 1
-            if not kept:
-                self.forget(tenant)
 
 
 class Hosted(Background):
@@ -184,17 +77,27 @@ class Hosted(Background):
         self._instance = instance
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, InUse] = {}
         self._wake = threading.Event()
-        self._retained = _Remembered()
+        self._retained = Retained()
         self._retained_checked_at = time.monotonic()
-        self._retries: dict[tuple[str, str], tuple[float, float]] = {}
-        """When to try again what failed for a tenant, and the pause after that."""
+        self._attempts = Attempts()
         self._pending: dict[str, deque[tuple[str, bytes]]] = {}
 
     def serve(self, app: Flask, config: WebConfig, link: Link) -> None:
         """Set what the tenants' pages and temples are reached by, before `start`."""
-        self._app, self._config, self._link = app, config, link
+        self._shared = Shared(
+            self._games,
+            self._workspace,
+            self._share,
+            self._broker,
+            self._instance,
+            app,
+            config,
+            link,
+            self._on_failure,
+            lambda name: self._attempts.is_failing(name, _WORK),
+        )
 
     # Pages
 
@@ -209,9 +112,11 @@ class Hosted(Background):
                 with self._lock:
                     opened.guests -= 1
 
-    def hosting(self) -> tuple[int, int]:
-        """Return how many tenants there are, and how many of them are in use here; raises `ServiceError`."""
-        return len(self._registry.all()), len(self._open)
+    def hosting(self) -> Hosting:
+        """Return how many tenants there are and are in use here; raises `ServiceError`."""
+        in_use = [each.tenant.name for each in self._in_use()]
+        failing = sum(self._attempts.is_failing(name, _WORK) for name in in_use)
+        return Hosting(len(self._registry.all()), len(in_use), failing)
 
     # What arrives from the broker; called by the connection's threads, which must not wait
 
@@ -251,8 +156,8 @@ class Hosted(Background):
     # What other companions announce
 
     def leases(self) -> Collection[str]:
-        """Return the lease of each tenant in use."""
-        return [lease_of(each.tenant) for each in self._in_use()]
+        """Return the lease of each tenant in use; where its work failed, another companion may do it."""
+        return [lease_of(each.tenant) for each in self._in_use() if each.works]
 
     def take_over(self, lease: str) -> None:
         """Store the tokens of a tenant's temples from now on, and make the app's moves at its tables."""
@@ -283,13 +188,13 @@ class Hosted(Background):
         for each in self._in_use():
             self._follow(each, each.workspace.follow_all)
 
-    def _follow(self, opened: _Open, read: Callable[[], None]) -> None:
+    def _follow(self, opened: InUse, read: Callable[[], None]) -> None:
         """Apply changes of one tenant; if they cannot be read, all are read later, and the others are served."""
         try:
             read()
         except Exception as error:  # whatever one tenant's rows are like
             opened.behind = True
-            log.warning("changes of tenant %r cannot be read, trying again: %s", opened.tenant.name, _reason(error))
+            log.warning("changes of tenant %r cannot be read, trying again: %s", opened.tenant.name, reason(error))
 
     # Opening and closing
 
@@ -299,7 +204,7 @@ class Hosted(Background):
         self._wake.set()
         super().stop()
         for each in self._in_use():
-            self._attempt(each.tenant.name, "closing it", partial(self._close, each))
+            self._attempts.run(each.tenant.name, "closing it", partial(self._close, each))
         self._registry.close()
 
     def end_streams(self) -> None:
@@ -307,11 +212,11 @@ class Hosted(Background):
         for each in self._in_use():
             each.hub.close()
 
-    def _in_use(self) -> list[_Open]:
+    def _in_use(self) -> list[InUse]:
         with self._lock:
             return list(self._open.values())
 
-    def _entered(self, name: str) -> _Open | None:
+    def _entered(self, name: str) -> InUse | None:
         """Return a tenant in use, with one guest more, or None if there is none of that name."""
         tenant = self._registry.find(name)
         if tenant is None or self._ending.is_set():
@@ -321,7 +226,7 @@ class Hosted(Background):
                 opened = self._open.get(name)
                 if opened is not None and opened.tenant.key == tenant.key:
                     if opened.tenant != tenant:
-                        self._set_limits(opened, tenant)
+                        opened.keep_to(tenant)
                     opened.guests += 1
                     opened.used_at = time.monotonic()
                     return opened
@@ -339,10 +244,14 @@ class Hosted(Background):
             self._end(opened)  # the name was given to another tenant
         made = self._made(tenant)
         try:
-            made.pacer.start()
+            works = self._attempts.is_due(name, _WORK)
+            if works:
+                made.pacer.start()
             made.message_end.look()
             with self._lock:  # what arrives meanwhile waits, so that nothing older comes after it
-                made.intake.start()
+                if works:
+                    made.intake.start()
+                    made.worked_since = time.monotonic()
                 for topic, payload in self._retained.of(name):
                     _take(made, topic, payload, True)
                 for topic, payload in self._pending.get(name, ()):
@@ -356,97 +265,56 @@ class Hosted(Background):
             self._follow(made, made.workspace.follow_all)  # what was announced before this tenant was in use
         log.info("tenant %r is in use", name)
 
-    def _made(self, tenant: Tenant) -> _Open:
+    def _on_failure(self, opened: InUse, error: Exception) -> None:
+        """Note what ended a thread of a tenant; called by that thread."""
+        opened.failure = error
+        self._wake.set()
+
+    def _begin_again(self, opened: InUse, error: Exception) -> None:
+        """Open a tenant again from its rows after one of its threads failed; its work begins after a pause."""
+        name = opened.tenant.name
+        self._attempts.failed(name, _WORK, error)
+        with self._lock:
+            self._pending.setdefault(name, deque(maxlen=PENDING))
+        self._wake.set()
+        self._close(opened)
+
+    def _start_work(self, opened: InUse) -> None:
+        """Start the threads of a tenant that was opened without them."""
+        opened.pacer.start()
+        opened.intake.start()
+        opened.worked_since = time.monotonic()
+
+    def _made(self, tenant: Tenant) -> InUse:
         try:
             store = self._registry.open(tenant, self._main)
         except StoreError as error:
             raise ServiceError("store_failing", reason=str(error)) from error
         try:
-            return self._made_over(store, tenant)
+            opened = open_over(self._shared, store, tenant)
         except BaseException:
             store.close()
             raise
-
-    def _made_over(self, store: SqlStore, tenant: Tenant) -> _Open:
-        lease = lease_of(tenant)
-        hub = Hub()
-
-        def on_change(topic: str) -> None:
-            if who := sharing.wrong_coder(topic):
-                site.lockout.count(who)
-                return
-            if topic == MESSAGE:
-                message_end.look()
-            hub.publish(topic)
-            pacer.notice(topic)
-
-        main = self._workspace
-        workspace = Workspace(
-            store, self._games, main.clock, main.entropy, on_change, paced=True, shared=bool(main.origin)
-        )
-        workspace.origin = main.origin  # all tenants are announced over one connection, which ignores its own
-        services = Services.over(workspace)
-        message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE))
-        pacer = Pacer(services, is_own=lambda: self._share.holds(lease))
-        owner, folder, base = Owner(tenant.code, tenant.proof), self._config.offered.folder, self._config
-        config = replace(
-            base,
-            stream_cap=tenant.limits.streams,
-            owner=owner,
-            organiser=owner,
-            installation=Installation,
-            offered=Offered(folder / tenant.name if folder else None),
-            network=NoNetwork(),
-            name_address=str,
-            first_start=False,
-            boot_fault=str,
-            playtests=NoPlaytests(),
-            announce_wrong=lambda who: sharing.announce_wrong(workspace, who) if main.origin else None,
-            stores=lambda temple: self._share.holds(lease),
-            hosting=None,
-            tenant=tenant,
-            stored=lambda: opened.stored,
-        )
-        site = tenant_site(self._app, tenant, services, hub, config)
-        intake = Intake(
-            services,
-            self._broker,
-            self._instance,
-            main.clock,
-            consumes=lambda temple: self._share.holds(lease) and not opened.is_full,
-            link=TenantLink(tenant.name, self._link),
-            most_temples=tenant.limits.temples,
-        )
-        opened = _Open(tenant, store, workspace, services, hub, site, intake, pacer, message_end)
-        workspace.most_tables = tenant.limits.tables
-        self._attempt(tenant.name, _MEASURING, partial(self._measure, opened))
+        self._attempts.run(tenant.name, _MEASURING, partial(self._measure, opened))
         return opened
 
     def measure(self) -> None:
         """Read what each tenant in use has stored; if that fails, the last figure stays."""
         for each in self._in_use():
-            self._attempt(each.tenant.name, _MEASURING, partial(self._measure, each))
+            self._attempts.run(each.tenant.name, _MEASURING, partial(self._measure, each))
 
-    def _measure(self, opened: _Open) -> None:
+    def _measure(self, opened: InUse) -> None:
         opened.measured_at = time.monotonic()
         opened.stored = self._registry.size(opened.tenant)
 
-    def _set_limits(self, opened: _Open, tenant: Tenant) -> None:
-        """Keep to changed limits from now on; the caller holds the lock."""
-        opened.tenant = tenant
-        opened.hub.cap = tenant.limits.streams
-        opened.workspace.most_tables = tenant.limits.tables
-        opened.intake.allow_temples(tenant.limits.temples)
-        set_limits(opened.site, tenant)
-
-    def _close(self, opened: _Open, *, only_idle: bool = False) -> None:
+    def _close(self, opened: InUse, *, only_idle: bool = False) -> None:
         """Close a tenant; whoever wants to open it meanwhile waits."""
         with self._lock:
             opening = self._opening.setdefault(opened.tenant.name, threading.Lock())
         with opening:
             self._end(opened, only_idle=only_idle)
 
-    def _end(self, opened: _Open, *, only_idle: bool = False) -> None:
+    def _end(self, opened: InUse, *, only_idle: bool = False) -> None:
         """Close a tenant; the caller holds the lock for its name."""
         name = opened.tenant.name
         with self._lock:
@@ -471,16 +339,16 @@ class Hosted(Background):
             known |= {each.tenant.name: self._registry.find(each.tenant.name) for each in self._in_use()}
             self._forget_unknown()
         except ServiceError as error:
-            log.warning("the tenants cannot be looked at, trying again: %s", _reason(error))
+            log.warning("the tenants cannot be looked at, trying again: %s", reason(error))
             self._ending.wait(LOOK_S)
             return
         for name in waiting:
-            self._attempt(name, "opening it", partial(self._open_for_tokens, name))
+            self._attempts.run(name, "opening it", partial(self._open_for_tokens, name))
         for each in self._in_use():
             name = each.tenant.name
             if name in known:
                 for what, task in self._due(each, known[name]):
-                    self._attempt(name, what, task)
+                    self._attempts.run(name, what, task)
 
     def _open_for_tokens(self, name: str) -> None:
         opened = self._entered(name)
@@ -489,18 +357,26 @@ class Hosted(Background):
                 opened.guests -= 1
             self._pending.pop(name, None)
 
-    def _due(self, opened: _Open, tenant: Tenant | None) -> Iterator[tuple[str, Callable[[], None]]]:
+    def _due(self, opened: InUse, tenant: Tenant | None) -> Iterator[tuple[str, Callable[[], None]]]:
         """Give what is to be done for a tenant in use; `tenant` is what is now stored of it."""
         now = time.monotonic()
         if tenant is None or tenant.key != opened.tenant.key:
             yield "closing it", partial(self._forget, opened)
             return
+        if opened.failure is not None:
+            yield "beginning again", partial(self._begin_again, opened, opened.failure)
+            return
+        if opened.worked_since is None:
+            if self._attempts.is_due(opened.tenant.name, _WORK):
+                yield "beginning its work", partial(self._start_work, opened)
+        elif now - opened.worked_since >= WELL_AFTER_S:
+            self._attempts.forget(opened.tenant.name, _WORK)
         if opened.is_idle:
             yield "closing it", partial(self._close, opened, only_idle=True)
             return
         if tenant != opened.tenant:
             with self._lock:
-                self._set_limits(opened, tenant)
+                opened.keep_to(tenant)
         if now - opened.shelved_at > SHELVE_S:
             yield "shelving its tables", partial(self._shelve, opened)
         if now - opened.measured_at >= SIZED_S:
@@ -508,30 +384,17 @@ class Hosted(Background):
         if opened.behind:
             yield "reading its changes", partial(self._catch_up, opened)
 
-    def _shelve(self, opened: _Open) -> None:
+    def _shelve(self, opened: InUse) -> None:
         opened.shelved_at = time.monotonic()
         opened.services.tables.shelve()
 
-    def _catch_up(self, opened: _Open) -> None:
+    def _catch_up(self, opened: InUse) -> None:
         opened.behind = False
         try:
             opened.workspace.follow_all()
         except Exception:
             opened.behind = True
             raise
-
-    def _attempt(self, name: str, what: str, task: Callable[[], None]) -> None:
-        """Do something for one tenant, unless it failed a moment ago; no failure concerns the others."""
-        retry_at, pause = self._retries.get((name, what), (0.0, LOOK_S))
-        if time.monotonic() < retry_at:
-            return
-        try:
-            task()
-        except Exception as error:  # whatever one tenant's rows are like
-            self._retries[name, what] = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE_S)
-            log.warning("tenant %r: %s failed, trying again in %.0f s: %s", name, what, pause, _reason(error))
-        else:
-            self._retries.pop((name, what), None)
 
     def _forget_unknown(self) -> None:
         if time.monotonic() - self._retained_checked_at >= SIZED_S:
@@ -540,7 +403,7 @@ class Hosted(Background):
             with self._lock:
                 self._retained.forget_unknown(known)
 
-    def _forget(self, opened: _Open) -> None:
+    def _forget(self, opened: InUse) -> None:
         """Close a tenant that was deleted, and leave nothing of it."""
         with self._lock:
             self._retained.forget(opened.tenant.name)
@@ -548,12 +411,8 @@ class Hosted(Background):
         self._registry.remove_leftovers(opened.tenant)
 
 
-def _take(opened: _Open, topic: str, payload: bytes, retained: bool) -> None:
+def _take(opened: InUse, topic: str, payload: bytes, retained: bool) -> None:
     try:
         opened.intake.on_message(topic, payload, retained)
     except contract.WireError as error:
         log.debug("ignored a message of tenant %r: %s", opened.tenant.name, error)
-
-
-def _reason(error: Exception) -> object:
-    return error.facts.get("reason", error) if isinstance(error, ServiceError) else repr(error)
