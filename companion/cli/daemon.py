@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from companion.adapters import boot_fault, installation
 from companion.adapters.background import Background
@@ -72,7 +71,10 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
 
     def start() -> int:
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
-            return _serve(settings, instance, demo_temples, deck, supervised)
+            daemon = _Daemon(settings, instance, settings.web.first_start == "on" and not demo_temples)
+            if deck:
+                demo.check_takes_deck(daemon.services)
+            return daemon.serve(supervised, demo_temples, deck)
 
     return start_when_possible(start, settings.web, supervised)
 
@@ -86,148 +88,164 @@ def _check(settings: Settings) -> None:
         )
 
 
-def _serve(
-    settings: Settings, instance: str, demo_temples: Sequence[str], deck: Path | None, supervised: Supervisor
-) -> int:
-    hub = Hub()
-    store = SqlStore(settings.store_url)
-    games = registry.with_tools(registry.load(settings.games))
-    playtests = Playtests(settings.state_directory / "playtests", settings.games)
-    shared = settings.shared == "on"
-    pulse = Pulse(
-        ("intake", "link", "server", "pages", "pacer", *(sharing.THREADS if shared else ())), time.monotonic
-    )
+class _Daemon:
+    """Every object of the companion, connected to the others; `serve` starts and stops them."""
 
-    def on_change(topic: str) -> None:
+    def __init__(self, settings: Settings, instance: str, first_start: bool) -> None:
+        self._settings = settings
+        self._died: list[str] = []
+        shared = settings.shared == "on"
+        self._pulse = Pulse(
+            ("intake", "link", "server", "pages", "pacer", *(sharing.THREADS if shared else ())), time.monotonic
+        )
+        self._hub = Hub()
+        self._store = SqlStore(settings.store_url)
+        games = registry.with_tools(registry.load(settings.games))
+        workspace = Workspace(
+            self._store, games, _now, secrets.token_bytes, self._on_change, paced=True, shared=shared
+        )
+        self.services = services = Services.over(workspace)
+        if services.setup.finished:
+            services.setup.finish()
+        self._message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: self._hub.publish(MESSAGE))
+        self._share = self._sharing(workspace) if shared else sharing.Alone()
+        self._hosted = (
+            Hosted(Tenants(settings.store_url), self._store, games, workspace, self._share, settings.broker, instance)
+            if settings.hosted == "on"
+            else None
+        )
+        self._pacer = Pacer(services, beat=self._pulse.of("pacer"), is_own=self._share.paces)
+        self._shelving = Shelving(services.tables.shelve)
+        self._playtests = Playtests(settings.state_directory / "playtests", settings.games)
+        network = NetworkHelper()
+        self._intake = Intake(
+            services,
+            settings.broker,
+            instance,
+            _now,
+            self._pulse.of("intake"),
+            self._pulse.of("link"),
+            self._pulse.of("network"),
+            self._share.consumes,
+            network.hotspot_is_open,
+            self._hosted,
+        )
+        config = self._web_config(instance, network, first_start)
+        self._app = create_app(services, self._hub, config)
+        if self._hosted:
+            self._hosted.serve(self._app, config, self._intake.link)
+            host(self._app, self._hosted.visit)
+        self._server = Server(
+            self._app,
+            settings.web.host,
+            settings.web.port,
+            settings.web.streams,
+            connections_each=settings.web.connections_each,
+            proxy=settings.web.proxy,
+            beat=self._pulse.of("server"),
+            pages_beat=self._pulse.of("pages"),
+            prove=lambda: self._hub.streams,
+        )
+
+    def serve(self, supervised: Supervisor, demo_temples: Sequence[str], deck: Path | None) -> int:
+        """Serve until a signal or a thread's death ends it; return the process's exit status."""
+        watch = _Watch(Feeder(self._pulse, supervised))
+        self._catch_ends()
+        self._intake.start()
+        self._pacer.start()
+        self._share.start(self._intake.take_over, self._pacer.look_at_all, self._hosted)
+        if self._hosted:
+            self._hosted.start()
+        self._shelving.start()
+        self._message_end.look()
+        watch.start()
+        print(f"ready {self._address(LOOPBACK)}", flush=True)
+        drafts = demo.tables(self.services, demo_temples, deck)
+        try:
+            self._server.serve()
+        finally:
+            watch.stop()
+            self._hub.close()
+            for draft in drafts:
+                draft.stop()
+            self._share.stop()
+            if self._hosted:
+                self._hosted.stop()
+            self._intake.stop()
+            self._pacer.stop()
+            self._shelving.stop()
+            self._message_end.stop()
+            self._playtests.close()
+            self._store.close()
+        return EXIT_DEAD if self._died else 0
+
+    def _sharing(self, workspace: Workspace) -> sharing.Share:
+        name = f"{socket.gethostname().partition('.')[0][:32]}:{self._settings.web.port}"
+        return sharing.Share(self._settings.store_url, workspace, self.services, self._pulse, name)
+
+    def _web_config(self, instance: str, network: NetworkHelper, first_start: bool) -> WebConfig:
+        settings, share, intake = self._settings, self._share, self._intake
+        return WebConfig(
+            allowed_hosts=settings.web.allowed_hosts,
+            address=self._address,
+            instance=instance,
+            playtests=self._playtests,
+            stream_cap=settings.web.streams,
+            streams_each=settings.web.streams_each,
+            owner=_code(settings.state_directory / FILE),
+            organiser=_code(settings.state_directory / ORGANISER_FILE),
+            installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
+            offered=Offered(Path(settings.pairing.folder) if settings.pairing.folder else None),
+            brokers=lambda host: settings.pairing.brokers or brokers_for(host, settings.broker.addresses),
+            network=network,
+            name_address=self._name_address,
+            first_start=first_start,
+            authority=Path(settings.web.authority) if settings.web.authority else None,
+            announce_wrong=share.announce_wrong,
+            stores=share.consumes,
+            is_connected=lambda: intake.subscribed,
+            boot_fault=boot_fault.read,
+            hosting=self._hosted.hosting if self._hosted else None,
+        )
+
+    def _on_change(self, topic: str) -> None:
         if topic == MESSAGE:
-            message_end.look()
+            self._message_end.look()
         if who := sharing.wrong_coder(topic):
-            app.extensions["site"].lockout.count(who)
+            self._app.extensions["site"].lockout.count(who)
             return
-        hub.publish(topic)
-        pacer.notice(topic)
+        self._hub.publish(topic)
+        self._pacer.notice(topic)
 
-    workspace = Workspace(store, games, _now, secrets.token_bytes, on_change, paced=True, shared=shared)
-    services = Services.over(workspace)
-    if services.setup.finished:
-        services.setup.finish()
-    message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE))
-    name = f"{socket.gethostname().partition('.')[0][:32]}:{settings.web.port}"
-    share = sharing.Share(settings.store_url, workspace, services, pulse, name) if shared else sharing.Alone()
-    hosted = (
-        Hosted(Tenants(settings.store_url), store, games, workspace, share, settings.broker, instance)
-        if settings.hosted == "on"
-        else None
-    )
-    pacer = Pacer(services, beat=pulse.of("pacer"), is_own=share.paces)
-    shelving = Shelving(services.tables.shelve)
-    if deck:
-        demo.check_takes_deck(services)
-    port = f":{settings.web.port}" if settings.web.port != 80 else ""
+    def _address(self, viewer: str) -> str:
+        return self._settings.web.address or f"http://{address_for(viewer)}{self._port}"
 
-    def address(viewer: str) -> str:
-        return settings.web.address or f"http://{address_for(viewer)}{port}"
+    def _name_address(self) -> str:
+        name = "" if self._settings.web.address else announced_name()
+        return f"http://{name}{self._port}" if name else ""
 
-    def name_address() -> str:
-        name = "" if settings.web.address else announced_name()
-        return f"http://{name}{port}" if name else ""
+    @property
+    def _port(self) -> str:
+        return f":{self._settings.web.port}" if self._settings.web.port != 80 else ""
 
-    network = NetworkHelper()
-    config = WebConfig(
-        allowed_hosts=settings.web.allowed_hosts,
-        address=address,
-        instance=instance,
-        playtests=playtests,
-        stream_cap=settings.web.streams,
-        streams_each=settings.web.streams_each,
-        owner=_code(settings.state_directory / FILE),
-        organiser=_code(settings.state_directory / ORGANISER_FILE),
-        installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
-        offered=Offered(Path(settings.pairing.folder) if settings.pairing.folder else None),
-        brokers=lambda host: settings.pairing.brokers or brokers_for(host, settings.broker.addresses),
-        network=network,
-        name_address=name_address,
-        first_start=settings.web.first_start == "on" and not demo_temples,
-        authority=Path(settings.web.authority) if settings.web.authority else None,
-        announce_wrong=share.announce_wrong,
-        stores=share.consumes,
-        is_connected=lambda: intake.subscribed,
-        boot_fault=boot_fault.read,
-        hosting=hosted.hosting if hosted else None,
-    )
-    app = create_app(services, hub, config)
-    server = Server(
-        app,
-        settings.web.host,
-        settings.web.port,
-        settings.web.streams,
-        connections_each=settings.web.connections_each,
-        proxy=settings.web.proxy,
-        beat=pulse.of("server"),
-        pages_beat=pulse.of("pages"),
-        prove=lambda: hub.streams,
-    )
-    intake = Intake(
-        services,
-        settings.broker,
-        instance,
-        _now,
-        pulse.of("intake"),
-        pulse.of("link"),
-        pulse.of("network"),
-        share.consumes,
-        network.hotspot_is_open,
-        hosted,
-    )
-    if hosted:
-        hosted.serve(app, config, intake.link)
-        host(app, hosted.visit)
-    watch = _Watch(Feeder(pulse, supervised))
-    died: list[str] = []
+    def _catch_ends(self) -> None:
+        """Stop on SIGTERM or SIGINT, and when any thread dies."""
+        threading.excepthook = self._on_thread_exception
+        with suppress(OSError, ValueError):  # stderr may be no file
+            faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
+        signal.signal(signal.SIGTERM, lambda signum, frame: self._stop())
+        signal.signal(signal.SIGINT, lambda signum, frame: self._stop())
 
-    def stop(signum: int, frame: FrameType | None) -> None:
-        hub.close()
-        if hosted:
-            hosted.end_streams()
-        server.stop()
+    def _on_thread_exception(self, last: threading.ExceptHookArgs) -> None:
+        self._died.append(last.thread.name if last.thread else "unknown")
+        logging.critical("the thread %s died; ending, to be restarted", self._died[-1], exc_info=last.exc_value)
+        self._stop()
 
-    def on_thread_exception(last: threading.ExceptHookArgs) -> None:
-        died.append(last.thread.name if last.thread else "unknown")
-        logging.critical("the thread %s died; ending, to be restarted", died[-1], exc_info=last.exc_value)
-        stop(0, None)
-
-    threading.excepthook = on_thread_exception
-    with suppress(OSError, ValueError):  # stderr may be no file
-        faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    intake.start()
-    pacer.start()
-    share.start(intake.take_over, pacer.look_at_all, hosted)
-    if hosted:
-        hosted.start()
-    shelving.start()
-    message_end.look()
-    watch.start()
-    print(f"ready {address(LOOPBACK)}", flush=True)
-    drafts = demo.tables(services, demo_temples, deck)
-    try:
-        server.serve()
-    finally:
-        watch.stop()
-        hub.close()
-        for draft in drafts:
-            draft.stop()
-        share.stop()
-        if hosted:
-            hosted.stop()
-        intake.stop()
-        pacer.stop()
-        shelving.stop()
-        message_end.stop()
-        playtests.close()
-        store.close()
-    return EXIT_DEAD if died else 0
+    def _stop(self) -> None:
+        self._hub.close()
+        if self._hosted:
+            self._hosted.end_streams()
+        self._server.stop()
 
 
 class _Watch(Background):

@@ -570,7 +570,7 @@ class Table:
         """Return whether the app rolls without asking; a die without an owner belongs to the seat on turn."""
         whose = due.seat or self.on_turn
         away = any(chair.seat == whose and chair.away in (*LEVEL_OF, PASSED) for chair in self.chairs)
-        return self.rolls or not due.asked or away
+        return self.rolls or due.automatic or away
 
     def _moves_of_absent(self) -> Iterator[tuple[Seat, AwayMode, Sequence[Move]]]:
         """Yield the absent seats that the table waits for, the one on turn first, with their legal moves."""

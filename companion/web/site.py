@@ -25,7 +25,7 @@ from companion.service.services import Services
 from companion.web.config import WebConfig
 from companion.web.rendering import styles
 from companion.web.rendering.renderer import ART, Renderer, placer, temple_news, temple_text
-from companion.web.rendering.texts import LANGUAGES, Library, Words
+from companion.web.rendering.texts import LANGUAGES, Library, Texts
 from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
 from companion.web.server.guard import Lockout
@@ -139,9 +139,9 @@ class Site:
         own = f"{registry.parts(game)[0]}.svg"
         return [*SHARED_ART, *([own] if (ART / own).is_file() else [])]
 
-    # Words
+    # Texts
 
-    def words(self, table: Table | None = None) -> Words:
+    def words(self, table: Table | None = None) -> Texts:
         """Return the words in the language of this request."""
         return self.renderer.words(language(), table)
 
@@ -197,7 +197,7 @@ class Site:
         response.status_code = status
         return response
 
-    def _language_form(self, words: Words) -> Markup:
+    def _language_form(self, words: Texts) -> Markup:
         here = request.script_root + request.full_path.rstrip("?") if request.method == "GET" else self.url("first")
         others = [each for each in LANGUAGES if each != words.language]
         html = self.renderer.page("language_form.html", words.language, {"languages": others, "here": here})

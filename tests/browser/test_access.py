@@ -67,9 +67,9 @@ def test_axe_complains_by_night_of_letters_that_only_the_night_hides(device: Mak
     phone.page.goto("about:blank")  # a page of the companion's would refuse what is written into it
     phone.page.set_content(
         "<html lang=en><title>A page</title><style>@media (prefers-color-scheme: dark) { p { color: #eee } }</style>"
-        "<main><h1>A page</h1><p>Words</p></main>"
+        "<main><h1>A page</h1><p>Texts</p></main>"
     )
-    assert violations_by_day_and_night(phone) == ["color-contrast: <p>Words</p>"]
+    assert violations_by_day_and_night(phone) == ["color-contrast: <p>Texts</p>"]
 
 
 def test_axe_finds_nothing(companion: Companion, device: Make) -> None:

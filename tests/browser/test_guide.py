@@ -17,7 +17,7 @@ Make = Callable[..., Device]
 TAPS = 40
 """More taps than any first turn needs."""
 WORDS_A_SECOND = 200 / 60
-"""Words a minute that people read with ease."""
+"""Texts a minute that people read with ease."""
 SECONDS_A_TAP = 1.0
 FIRST_MARCH = 9
 """Taps of both sides up to the first march: two each to deploy, two for each event, one for the unit."""

@@ -18,7 +18,7 @@ from companion.games.kit import (
     a_seat,
     number,
     one_of,
-    shown,
+    printable,
     text,
 )
 from tests.games import moves_page
@@ -91,14 +91,14 @@ def test_names_and_every_move_follow_from_the_table() -> None:
     )
 
 
-def test_a_value_of_any_size_is_shown_short() -> None:
-    assert [shown(value) for value in ("x" * 10**6, "é\n", 10**5000, 7, None)][1:] == [
+def test_a_printable_value_is_short_whatever_its_size() -> None:
+    assert [printable(value) for value in ("x" * 10**6, "é\n", 10**5000, 7, None)][1:] == [
         "\\xe9\\n",
         "int",
         "7",
         "NoneType",
     ]
-    assert len(str(shown("x" * 10**6))) == 40
+    assert len(str(printable("x" * 10**6))) == 40
 
 
 @pytest.mark.parametrize("game", registry.with_tools(GAMES).values(), ids=lambda game: game.name)

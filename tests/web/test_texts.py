@@ -11,7 +11,7 @@ import pytest
 import companion
 from companion.games import registry
 from companion.web.rendering.names import fitted, marked
-from companion.web.rendering.texts import Library, MissingText, Text, TextError, Words, load
+from companion.web.rendering.texts import Library, MissingText, Text, TextError, Texts, load
 
 ROOT = Path(companion.__file__).parent
 SHELL = ROOT / "web" / "texts"
@@ -66,7 +66,7 @@ def test_everything_that_can_be_refused_has_words() -> None:
 
 @pytest.mark.parametrize(("delta", "said"), [(1, "Ana: +1"), (-2, "Ana: −2"), (13, "Ana: +13")])
 def test_a_change_is_reported_with_its_sign(delta: int, said: str) -> None:
-    assert Words("en", ({"a": "Ana: {delta:+}"},))("a", delta=delta) == said
+    assert Texts("en", ({"a": "Ana: {delta:+}"},))("a", delta=delta) == said
 
 
 def test_no_game_is_named_in_the_web_face() -> None:
@@ -77,9 +77,9 @@ def test_no_game_is_named_in_the_web_face() -> None:
             assert [name for name in names if name in text] == [], path
 
 
-def words(**texts: object) -> Words:
+def words(**texts: object) -> Texts:
     flat = {key.replace("__", "."): value for key, value in texts.items()}
-    return Words("en", (flat,), {"east": "Ana", "west": "\u05d3\u05d5\u05d3", "north": ""})  # type: ignore[arg-type]
+    return Texts("en", (flat,), {"east": "Ana", "west": "\u05d3\u05d5\u05d3", "north": ""})  # type: ignore[arg-type]
 
 
 def test_facts_are_filled_in_by_their_kind() -> None:

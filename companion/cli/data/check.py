@@ -17,7 +17,7 @@ from companion.games import registry
 from companion.games.kit import Fault, Game, Option
 from companion.model.lobby import read_text
 from companion.web.rendering import texts
-from companion.web.rendering.texts import Words
+from companion.web.rendering.texts import Texts
 from companion.web.site import HERE
 
 LANGUAGE = "en"
@@ -47,18 +47,18 @@ def option_of(game: Game[Any], key: str) -> Option:
     raise KeyError(key)
 
 
-def words_of(game: Game[Any]) -> Words:
+def words_of(game: Game[Any]) -> Texts:
     """Return the words of a game, for the terminal."""
     library = texts.Library(HERE / "texts", {game.name: registry.folder(game) / "texts"})
     return library.words(LANGUAGE, game.name)
 
 
-def fault_lines(path: Path, faults: Sequence[Fault], words: Words) -> list[str]:
+def fault_lines(path: Path, faults: Sequence[Fault], words: Texts) -> list[str]:
     """Return faults in the form of compilers, so that an editor can jump there: ``mine.toml:3: reason``."""
     return [f"{path}:{fault.line}: {words(f'fault.{fault.code}', **fault.facts)}" for fault in faults]
 
 
-def _check(path: Path, option: Option, words: Words) -> int:
+def _check(path: Path, option: Option, words: Texts) -> int:
     try:
         text, faults = read_text(path.read_bytes())
     except OSError as error:

@@ -13,7 +13,7 @@ from companion.model.exports import Export, ExportError, read
 from companion.model.history import BrokenLog, ReplayStep, replay_log
 from companion.model.table import ServiceError, Table
 from companion.web.rendering import texts
-from companion.web.rendering.texts import Library, Words, line_text
+from companion.web.rendering.texts import Library, Texts, line_text
 
 LANGUAGE = "en"
 
@@ -96,7 +96,7 @@ class Replay:
         key = f"refusal.{broken.refusal.code}"
         return words(key, **broken.refusal.facts) if words.has(key) else broken.refusal.code
 
-    def _words(self, table: Table | None) -> Words:
+    def _words(self, table: Table | None) -> Texts:
         people = {chair.seat: chair.name for chair in table.chairs if chair.name} if table else {}
         return self._library.words(LANGUAGE, self._game.name, people)
 

@@ -14,7 +14,7 @@ from companion.games.kit import Game
 from companion.web.rendering import fonts
 from companion.web.rendering.paper import DEFAULT, STOCK, Paper, Printing
 from companion.web.rendering.renderer import SHELL, Renderer
-from companion.web.rendering.texts import LANGUAGES, Library, Words
+from companion.web.rendering.texts import LANGUAGES, Library, Texts
 from companion.web.routes.printing import stylesheets
 
 EVERYTHING = "everything"
@@ -103,7 +103,7 @@ class Press:
             for language in LANGUAGES:
                 yield Sheet(game, EVERYTHING, language, players)
 
-    def words(self, language: str, game: str) -> Words:
+    def words(self, language: str, game: str) -> Texts:
         """Return the words of a game's pages."""
         return self._renderer.library.words(language, game)
 
@@ -125,7 +125,7 @@ class Press:
         }
         return self._renderer.page("print.html", sheet.language, context)
 
-    def _title(self, sheet: Sheet, words: Words) -> str:
+    def _title(self, sheet: Sheet, words: Texts) -> str:
         if sheet.players:
             return self._renderer.library.words(sheet.language)("print.everything", players=sheet.players)
         key = f"sheet.{sheet.name}.name"

@@ -63,7 +63,7 @@ from companion.games.kit.table import MoveType as MoveType
 from companion.games.kit.table import a_seat as a_seat
 from companion.games.kit.table import number as number
 from companion.games.kit.table import one_of as one_of
-from companion.games.kit.table import shown as shown
+from companion.games.kit.table import printable as printable
 from companion.games.kit.table import text as text
 from companion.games.kit.temple import LEFT_TO_RIGHT as LEFT_TO_RIGHT
 from companion.games.kit.temple import Mood as Mood

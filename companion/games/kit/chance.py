@@ -21,9 +21,9 @@ class Chance:
     """What a die, a bag or a deck decides now: each outcome as a move of `CHANCE`, with its exact probability.
 
     The probabilities add up to 1. `key` and `facts` name it in the game's texts, `seat` is the owner of the die or
-    card. If it is `secret`, only that seat may learn the outcome, so only it may type one in. If it is not `asked`,
-    the app decides it at once: nobody at a table would roll for it. If it `follows`, it belongs to the same draw as
-    the outcome before it, and the app that rolled that one rolls this one too.
+    card. If it is `secret`, only that seat may learn the outcome, so only it may type one in. If it is
+    `automatic`, the app decides it at once: nobody at a table would roll for it. If it `follows`, it belongs to the
+    same draw as the outcome before it, and the app that rolled that one rolls this one too.
 
     >>> coin = Chance("coin", {Move("heads"): Fraction(1, 2), Move("tails"): Fraction(1, 2)}, "east")
     >>> sum(coin.outcomes.values())
@@ -35,7 +35,7 @@ class Chance:
     seat: Seat | None = None
     facts: Facts = field(default_factory=dict)
     secret: bool = False
-    asked: bool = True
+    automatic: bool = False
     follows: bool = False
 
 

@@ -25,10 +25,10 @@ _PLAIN = frozenset({int, str})
 """The exact types of arguments: ``True`` and ``1.0`` equal 1, but are not accepted."""
 
 
-def shown(value: object) -> Arg:
+def printable(value: object) -> Arg:
     """Return a value for the facts of a refusal: escaped, and short whatever its size.
 
-    >>> shown("tlaloc"), shown(10**5000), shown(["east"])
+    >>> printable("tlaloc"), printable(10**5000), printable(["east"])
     ('tlaloc', 'int', 'list')
     """
     if isinstance(value, str):
@@ -134,12 +134,12 @@ class MoveType(Generic[S]):
                 return None
         kinds = self.args
         if not isinstance(args, tuple) or not len(kinds) - self.optional <= len(args) <= len(kinds):
-            return self._refused(str(len(args)) if isinstance(args, tuple) else str(shown(args)))
+            return self._refused(str(len(args)) if isinstance(args, tuple) else str(printable(args)))
         for (name, kind), value in zip(kinds.items(), args, strict=False):
             if not kind.accepts(value, seats):
                 if kind.code == BAD_MOVE:
-                    return self._refused(f"{name}:{shown(value)}")
-                return Refusal(kind.code, {name: shown(value), **kind.facts})
+                    return self._refused(f"{name}:{printable(value)}")
+                return Refusal(kind.code, {name: printable(value), **kind.facts})
         return None
 
     def _refused(self, found: str) -> Refusal:
@@ -217,10 +217,10 @@ class MoveTable(Generic[S]):
         """Return the state after a seat's move, or why it cannot be made."""
         seats, name = self._seats(state) if self._seats else (seat,), move.name
         if not isinstance(seat, str) or not (seat in seats or seat in self._makers):
-            return Refusal("not_seated", {"seat": shown(seat)})
+            return Refusal("not_seated", {"seat": printable(seat)})
         stages = self._types.get(name) if isinstance(name, str) else None
         if stages is None:
-            return Refusal("unknown_move", {"move": shown(name)})
+            return Refusal("unknown_move", {"move": printable(name)})
         if refusal := self._gate(state, seat, move):
             return refusal
         found = stages.get(self._stage(state)) or stages.get("")

@@ -7,7 +7,6 @@ the tokens that the tribes own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 
 from companion.games.kit import (
     Below,
@@ -144,7 +143,6 @@ GAME: Game[State] = Game(
         setup=_begun,
         to_act=play.to_act,
         on_turn=_on_turn,
-        turn=attrgetter("turn"),
         moves=legal.moves,
         choices=legal.choices,
         table=play.MOVES,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import attrgetter
 
 from companion.games.kit import Bot, Game, Heat, Move, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.moctezuma import bot
@@ -70,7 +69,6 @@ GAME: Game[State] = Game(
         setup=_begun,
         to_act=legal.to_act,
         on_turn=_on_turn,
-        turn=attrgetter("turn"),
         moves=legal.moves,
         choices=legal.choices,
         table=play.MOVES,

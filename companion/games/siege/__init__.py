@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import attrgetter
 
 from companion.games.kit import (
     Bot,
@@ -108,7 +107,6 @@ GAME: Game[State] = Game(
         setup=_begun,
         to_act=_to_act,
         on_turn=_on_turn,
-        turn=attrgetter("turn"),
         moves=legal.moves,
         choices=choices,
         table=play.MOVES,

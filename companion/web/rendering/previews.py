@@ -1,14 +1,14 @@
-"""Words the preview of a move: what is certain, then each possible outcome of the dice."""
+"""Texts the preview of a move: what is certain, then each possible outcome of the dice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from companion.games.kit import Line, Preview
-from companion.web.rendering.texts import Words
+from companion.web.rendering.texts import Texts
 
 
-def preview_text(words: Words, preview: Preview) -> str:
+def preview_text(words: Texts, preview: Preview) -> str:
     """Return a preview, a line of text for each change and each way; nothing if it shows nothing."""
     lines = _lines(words, preview.certain)
     if preview.assumed:
@@ -21,5 +21,5 @@ def preview_text(words: Words, preview: Preview) -> str:
     return "\n".join(lines)
 
 
-def _lines(words: Words, lines: Iterable[Line]) -> list[str]:
+def _lines(words: Texts, lines: Iterable[Line]) -> list[str]:
     return [words(f"preview.{line.code}", **line.facts) for line in lines]

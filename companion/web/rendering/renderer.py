@@ -60,7 +60,7 @@ from companion.model.temples import Temple
 from companion.web.rendering import names
 from companion.web.rendering.art import Art
 from companion.web.rendering.paper import Printing
-from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Words
+from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Texts
 from companion.web.rendering.tuck_box import BLEED, LINE, tuck_boxes
 from companion.web.rendering.widths import LEAST, plot
 from companion.web.view_models.table import Audience
@@ -178,14 +178,14 @@ class Renderer:
         base = self._context(words, At("", "page", (), language))
         return self._template(name).render({**base, **context})
 
-    def words(self, language: str, table: Table | None = None) -> Words:
+    def words(self, language: str, table: Table | None = None) -> Texts:
         """Return the words of a page; for a table those of its game, with the players' names."""
         if table is None:
             return self.library.words(language)
         people = {chair.seat: chair.name for chair in table.chairs if chair.name}
         return self.library.words(language, table.charter.game, people)
 
-    def own_words(self, language: str, table: Table | None) -> Words:
+    def own_words(self, language: str, table: Table | None) -> Texts:
         """Return the words for the companion's own code; it is not a game's, even if spelled alike."""
         words = self.words(language, table)
         return replace(words, layers=words.layers[::-1])
@@ -326,7 +326,7 @@ class Renderer:
             "log_entry": lambda entry: self._log_entry(words, whose, entry),
         }
 
-    def _log_entry(self, words: Words, whose: tuple[object, ...], entry: Mapping[str, Any]) -> Markup:
+    def _log_entry(self, words: Texts, whose: tuple[object, ...], entry: Mapping[str, Any]) -> Markup:
         """Return an entry of a table's log, rendered once for all pages in the same words."""
         lines = tuple([(line["code"], line["mark"], *line["facts"].items()) for line in entry["lines"]])
         key = (whose, entry["n"], entry["at"], entry["hand"], lines)
@@ -338,7 +338,7 @@ class Renderer:
             entry_html = self._log_entries[key] = Markup(html)  # noqa: S704  # a template that escapes
         return entry_html
 
-    def _context(self, words: Words, at: At) -> dict[str, Any]:
+    def _context(self, words: Texts, at: At) -> dict[str, Any]:
         return {
             "t": words,
             "words": words,
@@ -371,7 +371,7 @@ def fill_placeholders(html: str, version: int, request_id: Callable[[], str]) ->
     return html
 
 
-def placer(words: Words, rendered: RenderedPage, request_id: Callable[[], str]) -> Callable[..., Markup]:
+def placer(words: Texts, rendered: RenderedPage, request_id: Callable[[], str]) -> Callable[..., Markup]:
     """Return a function that puts a named region into a page, usable without script."""
 
     def region(name: str, css: str = "") -> Markup:
@@ -392,7 +392,7 @@ def placer(words: Words, rendered: RenderedPage, request_id: Callable[[], str]) 
 class Forms:
     """Writes the form that makes a choice's move, or that opens the next level."""
 
-    def __init__(self, macros: jinja2.Template, words: Words, at: At, url: Url) -> None:
+    def __init__(self, macros: jinja2.Template, words: Texts, at: At, url: Url) -> None:
         self._macros: Any = macros.module
         self._words = words
         self._at = at
@@ -485,7 +485,7 @@ def spelled(code: str) -> str:
     return f"{code[:3]}-{code[3:]}"
 
 
-def clock(words: Words, iso: str) -> Markup:
+def clock(words: Texts, iso: str) -> Markup:
     """Return a time of day, which the browser converts to its own time zone."""
     return _clock(iso, words.time(datetime.fromisoformat(iso)))
 
@@ -495,12 +495,12 @@ def _clock(iso: str, time: str) -> Markup:
     return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, time)
 
 
-def health_text(words: Words, code: str, god: str = "") -> str:
+def health_text(words: Texts, code: str, god: str = "") -> str:
     """Return a health code in words: what is wrong with which slot, and what to do."""
     return words(f"health.{code}", god=god) if god else words(f"health.{code}")
 
 
-def finding_text(words: Words, part: str, finding: Mapping[str, Any]) -> str:
+def finding_text(words: Texts, part: str, finding: Mapping[str, Any]) -> str:
     """Return the words of a finding: what was found (``seen``), or what to do (``todo``).
 
     Code and facts come from another program: one without a text, or without a fact for it, gets a general text.
@@ -515,20 +515,20 @@ def finding_text(words: Words, part: str, finding: Mapping[str, Any]) -> str:
     return words(f"finding.other.{part}", code=str(finding["code"]), god=finding["god"])
 
 
-def notice_text(words: Words, part: str, code: str) -> str:
+def notice_text(words: Texts, part: str, code: str) -> str:
     """Return the words of a notice: what happened (``seen``), or what that means (``means``)."""
     key = f"notice.{code}.{part}"
     return words(key) if words.has(key) else words(f"notice.other.{part}", code=code)
 
 
-def moment(words: Words, at: datetime) -> Markup:
+def moment(words: Texts, at: datetime) -> Markup:
     """Return a day and a time, or a dash if the clock had no time."""
     if at.year < 2000:
         return Markup("–")
     return Markup("{}, {}").format(words.date(at), clock(words, contract.format_utc(at)))
 
 
-def temple_news(words: Words, temple: Temple) -> list[str]:
+def temple_news(words: Texts, temple: Temple) -> list[str]:
     """Return one line for each thing on a temple's page that needs a person."""
     news = [notice_text(words, "seen", notice.code) for notice in temple.notices]
     if temple.undecided:
@@ -538,12 +538,12 @@ def temple_news(words: Words, temple: Temple) -> list[str]:
     return news
 
 
-def milliseconds(words: Words, width: float) -> str:
+def milliseconds(words: Texts, width: float) -> str:
     """Return a width as the language writes it."""
     return words("temple.width", ms=round(width, 1))
 
 
-def temple_text(words: Words, temple: Temple) -> str:
+def temple_text(words: Texts, temple: Temple) -> str:
     """Return a temple's health in words."""
     now = temple.health()
     return health_text(words, now.code, now.god)

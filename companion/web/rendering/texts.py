@@ -106,7 +106,7 @@ _Day: TypeAlias = date
 
 
 @dataclass(frozen=True)
-class Words:
+class Texts:
     """The texts of one language, a game's before the shell's, and the names of the people at the table."""
 
     language: str
@@ -212,7 +212,7 @@ class Library:
         self._games = {name: load(folder) for name, folder in games.items()}
         self._tools: dict[tuple[str, str, str], Mapping[str, Text]] = {}
 
-    def words(self, language: str, game: str = "", people: Mapping[str, str] | None = None) -> Words:
+    def words(self, language: str, game: str = "", people: Mapping[str, str] | None = None) -> Texts:
         """Return the words of a language, with those of a game if one is named.
 
         Those of a tool, ``"<game>.<tool>"``, are in its game's file under ``aid.<tool>`` and have precedence.
@@ -221,7 +221,7 @@ class Library:
         layers: list[Mapping[str, Text]] = [self._games[name][language]] if game else []
         if tool:
             layers.insert(0, self._tool(name, tool, language))
-        return Words(language, (*layers, self._shell[language]), people or {})
+        return Texts(language, (*layers, self._shell[language]), people or {})
 
     def _tool(self, game: str, tool: str, language: str) -> Mapping[str, Text]:
         stem = f"aid.{tool}."

@@ -8,7 +8,7 @@ from companion.games import balance
 from companion.games.kit import Game
 from companion.model.lobby import LONGEST_NAME
 from companion.model.table import ServiceError
-from companion.web.rendering.texts import Words
+from companion.web.rendering.texts import Texts
 from companion.web.routes.uploads import MOST_FAULTS, brought
 from companion.web.site import language, redirect_to, set_token_cookie, site
 
@@ -50,5 +50,5 @@ def open_tool(game: str, aid: str) -> Response:
     return set_token_cookie(redirect_to(here.url("table", table_id=table.id)), table.id, token)
 
 
-def _words(game: str) -> Words:
+def _words(game: str) -> Texts:
     return site().renderer.library.words(language(), game)

@@ -11,7 +11,7 @@ from companion.model.reconcile import Sheet, Unclaimed, reconciled
 from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
-from companion.web.rendering.texts import Words
+from companion.web.rendering.texts import Texts
 from companion.web.routes.table import refusal_text
 from companion.web.site import (
     BAD_FORM,
@@ -138,7 +138,7 @@ def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
     return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.unclaimed)]
 
 
-def _unclaimed(words: Words, unclaimed: Unclaimed) -> dict[str, Any]:
+def _unclaimed(words: Texts, unclaimed: Unclaimed) -> dict[str, Any]:
     waiting, stored = unclaimed.waiting, unclaimed.stored
     doubt = f"doubt.{waiting.doubt}"
     return {

@@ -13,7 +13,7 @@ from companion.games.kit import Game, Option, Value
 from companion.model.table import ServiceError, Table
 from companion.web.rendering.guide import load
 from companion.web.rendering.renderer import guide_file
-from companion.web.rendering.texts import Words
+from companion.web.rendering.texts import Texts
 from companion.web.site import language, site
 
 blueprint = Blueprint("rules", __name__)
@@ -78,7 +78,7 @@ def _rules(game: Game[Any], table: Table | None) -> Response:
     )
 
 
-def _setting(option: Option, words: Words, played: Mapping[str, Value]) -> Setting:
+def _setting(option: Option, words: Texts, played: Mapping[str, Value]) -> Setting:
     left = bool(played) and not option.matters(played)
     chosen = option.chosen_in(played) if played and not left else None
     now = option.default if chosen is None else chosen
@@ -93,6 +93,6 @@ def _setting(option: Option, words: Words, played: Mapping[str, Value]) -> Setti
     return Setting(option.key, words(f"option.{option.key}.name"), readings, now != option.default, left)
 
 
-def _value(option: Option, value: Value, words: Words) -> str:
+def _value(option: Option, value: Value, words: Texts) -> str:
     key = f"option.{option.key}.value.{value}"
     return words(key) if words.has(key) else str(value)

@@ -21,7 +21,7 @@ from companion.model.exports import exported, written
 from companion.model.history import ReplayStep, ends, turns
 from companion.model.table import LoggedEntry, Table
 from companion.web.rendering.renderer import clock
-from companion.web.rendering.texts import Words, line_text
+from companion.web.rendering.texts import Texts, line_text
 from companion.web.site import language, new_request, site, whole_number
 from companion.web.view_models.table import Audience, cut_past
 
@@ -85,7 +85,7 @@ def _steps(table: Table) -> tuple[ReplayStep, ...]:
     return past.steps(table, site().services.tables.replay)
 
 
-def _lines(words: Words, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
+def _lines(words: Texts, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
     return [
         {
             "n": each.n,
@@ -99,7 +99,7 @@ def _lines(words: Words, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
     ]
 
 
-def _hand_text(words: Words, hand: Seat) -> str:
+def _hand_text(words: Texts, hand: Seat) -> str:
     if not hand:
         return ""
     return words("log.by_app") if hand == "app" else words("log.by_hand", seat=hand)
@@ -139,7 +139,7 @@ def export_csv(table_id: str) -> Response:
     return file_of(table, out.getvalue().encode("utf-8-sig"), "csv", "text/csv")
 
 
-def _who(words: Words, seat: Seat) -> str:
+def _who(words: Texts, seat: Seat) -> str:
     return words.people.get(seat) or words(f"seat.{seat}")
 
 

@@ -87,11 +87,11 @@ def chance(state: State) -> Chance | None:
     seat = state.seats[state.seat]
     if state.step == START and state.rules.start == "random":
         even = Fraction(1, len(state.seats))
-        return Chance("start", {Move("start", (each,)): even for each in state.seats}, asked=False)
+        return Chance("start", {Move("start", (each,)): even for each in state.seats}, automatic=True)
     if state.step == DEAL:
         left = undealt(state)
         dealt = {Move("deal", (kind,)): Fraction(n, state.left) for kind, n in left.items() if n}
-        return Chance("deal", dealt, seat, {"n": state.left}, asked=False)
+        return Chance("deal", dealt, seat, {"n": state.left}, automatic=True)
     if state.step == DRAW:
         unseen, total = state.unseen, sum(state.unseen)
         drawn = {_DRAWS[which]: Fraction(unseen[which], total) for which in range(4) if unseen[which]}

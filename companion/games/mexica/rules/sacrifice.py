@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.games.kit import Refusal, Seat, replace, shown
+from companion.games.kit import Refusal, Seat, printable, replace
 from companion.games.mexica.rules import apocalypse, offerings
 from companion.games.mexica.rules.state import State, Unclaimed
 from companion.games.mexica.rules.tallies import God
@@ -86,7 +86,7 @@ def _waiting(state: State, token: str) -> Unclaimed | Refusal:
     for each in state.unclaimed:
         if each.id == token:
             return each
-    return Refusal("unknown_token", {"token": shown(token)})
+    return Refusal("unknown_token", {"token": printable(token)})
 
 
 def _without(state: State, token: Unclaimed) -> tuple[Unclaimed, ...]:

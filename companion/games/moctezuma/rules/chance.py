@@ -62,11 +62,11 @@ def chance(state: State) -> Chance | None:
     total = sum(found.values())
     outcomes = {move: Fraction(weight, total) for move, weight in found.items()}
     if state.queue:
-        return Chance("peek", outcomes, state.seat, secret=True, asked=False)
+        return Chance("peek", outcomes, state.seat, secret=True, automatic=True)
     if state.drawing:
-        return Chance("draw", outcomes, state.seat, {"n": state.drawing}, secret=True, asked=False)
+        return Chance("draw", outcomes, state.seat, {"n": state.drawing}, secret=True, automatic=True)
     if state.flipping:
-        return Chance("flip", outcomes, asked=False)
+        return Chance("flip", outcomes, automatic=True)
     if state.stage == REVEAL:
         return Chance("reveal", outcomes, facts={"temple": state.revealed + 1})
     return Chance("first", outcomes)
