@@ -1,6 +1,7 @@
 """Packs what `make release` built into one archive, with checksums: programs, parts to print, sheets, packages.
 
-If a file is missing, it names the command that makes it. The same files give the same archive.
+If a file is missing, it names the command that makes it. In the place of the Debian packages, which not every machine
+can build, a note may say why they are missing. The same files give the same archive.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Kind:
     pattern: str
     into: str
     made_by: str
-    required: bool = True
+    note: str = ""
+    """The name of a file that says why there is none of them, and takes their place."""
 
 
 KINDS = (
@@ -38,7 +40,7 @@ KINDS = (
     Kind("build/hardware/3mf", "*.3mf", "print/3mf", "make hardware"),
     Kind("build/sheets", "*.pdf", "sheets", "make sheets"),
     Kind("build/wheels", "templo_mayor-*.whl", "wheels", "pip wheel --no-deps --wheel-dir build/wheels ."),
-    Kind("build/packages", "*.deb", "packages", "make packages", required=False),
+    Kind("build/packages", "*.deb", "packages", "make packages", note="why-not.txt"),
     Kind("docs", "release.md", "", "git checkout docs/release.md"),
     Kind("docs", "*.md", "guides", "git checkout docs"),
     Kind("docs/pictures/temple", "*.png", "guides/pictures/temple", "make hardware ARGS=--docs"),
@@ -57,7 +59,9 @@ def found(root: Path) -> Iterator[tuple[str, Path]]:
     missing = []
     for kind in KINDS:
         files = sorted((root / kind.folder).rglob(kind.pattern))
-        if not files and kind.required:
+        if not files and kind.note:
+            files = sorted((root / kind.folder).glob(kind.note))
+        if not files:
             missing.append(f"{kind.folder} holds no {kind.pattern}: `{kind.made_by}` makes it")
         for file in files:
             yield f"{kind.into}/{file.relative_to(root / kind.folder).as_posix()}".lstrip("/"), file
@@ -92,6 +96,10 @@ def main(argv: Sequence[str]) -> int:
     except ReleaseError as error:
         print(error, file=sys.stderr)
         return 1
+    for kind in KINDS:
+        note = ROOT / kind.folder / kind.note
+        if kind.note and note.exists():
+            print(f"Not everything is in it. {kind.into}: {note.read_text('utf-8').strip()}")
     print(f"{archive.relative_to(ROOT)} ({archive.stat().st_size // 1_000_000} MB)")
     return 0
 
