@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="make packages ARGS=", description=__doc__.partition("\n")[0])
     parser.add_argument("--renew", action="store_true", help="rebuild a base system younger than a week")
     parser.add_argument("--revision", default="", metavar="REVISION", help="another commit than the last")
-    parser.add_argument("--where-possible", action="store_true", help="where this machine cannot, only write down why")
+    parser.add_argument("--where-possible", action="store_true", help="only write down why where this machine cannot")
     given = parser.parse_args(argv)
     if given.where_possible and (why := why_not(os.geteuid(), shutil.which)):
         print(f"No packages: {why}")

@@ -43,8 +43,9 @@ KINDS = (
     Kind("build/packages", "*.deb", "packages", "make packages", note="why-not.txt"),
     Kind("docs", "release.md", "", "git checkout docs/release.md"),
     Kind("docs", "*.md", "guides", "git checkout docs"),
-    Kind("docs/pictures/temple", "*.png", "guides/pictures/temple", "make hardware ARGS=--docs"),
-    Kind("docs/pictures/wiring", "*.svg", "guides/pictures/wiring", "make hardware ARGS=--docs"),
+    Kind("docs/pictures", "*", "guides/pictures", "git checkout docs/pictures"),
+    Kind("docs/examples", "*", "guides/examples", "git checkout docs/examples"),
+    Kind("docs/reports", "*.html", "guides/reports", "git checkout docs/reports"),
 )
 _BESIDE = re.compile(rb"\]\((?=[\w-]+\.md)")
 """A link to another page of the same folder."""
@@ -58,7 +59,7 @@ def found(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield each file of the release with its name in the archive; raises `ReleaseError` with all that is missing."""
     missing = []
     for kind in KINDS:
-        files = sorted((root / kind.folder).rglob(kind.pattern))
+        files = sorted(file for file in (root / kind.folder).rglob(kind.pattern) if file.is_file())
         if not files and kind.note:
             files = sorted((root / kind.folder).glob(kind.note))
         if not files:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
+import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -40,22 +42,31 @@ def test_a_release_holds_every_kind_with_sums_that_hold(tmp_path: Path) -> None:
     assert (hashlib.sha256(archive.read_bytes()).hexdigest(), archive.name) == (digest, name)
 
 
-def test_every_page_that_the_releases_guide_links_to_is_in_the_archive(tmp_path: Path) -> None:
+def test_every_page_and_picture_that_the_guides_link_to_is_in_the_archive(tmp_path: Path) -> None:
+    """What lies outside the manual, such as a program's source, is in the repository alone."""
     root = _built(tmp_path)
-    for page in ("release.md", "build.md", "pico.md", "arduino.md", "appliance.md"):
-        (root / "docs" / page).write_bytes((ROOT / "docs" / page).read_bytes())
+    shutil.copytree(ROOT / "docs", root / "docs", dirs_exist_ok=True)
     with zipfile.ZipFile(pack(root, "9.8.7")) as packed:
-        names = set(packed.namelist())
-        guide = packed.read("templo-mayor-9.8.7/release.md").decode()
-    links = set(re.findall(r"\]\(([^)#]+\.md)", guide))
-    assert "guides/build.md" in links
-    assert {f"templo-mayor-9.8.7/{link}" for link in links} <= names
+        names = {name.removeprefix("templo-mayor-9.8.7/") for name in packed.namelist()}
+        pages = {name: packed.read(f"templo-mayor-9.8.7/{name}").decode() for name in names if name.endswith(".md")}
+    links = {
+        (page, posixpath.normpath(posixpath.join(posixpath.dirname(page), link)))
+        for page, text in pages.items()
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    }
+    assert ("release.md", "guides/build.md") in links
+    inside = {(page, link) for page, link in links if page == "release.md" or link.startswith("guides/")}
+    assert {
+        (page, link)
+        for page, link in inside
+        if not any(name == link or name.startswith(f"{link}/") for name in names)
+    } == set()
 
 
 def test_the_same_files_give_the_same_archive(tmp_path: Path) -> None:
     first = pack(_built(tmp_path), "9.8.7").read_bytes()
     for kind in KINDS:
-        for file in (tmp_path / kind.folder).iterdir():
+        for file in (tmp_path / kind.folder).rglob("*"):
             file.touch()
     assert pack(tmp_path, "9.8.7").read_bytes() == first
 
@@ -100,4 +111,4 @@ def test_one_command_makes_every_kind_from_a_clean_clone() -> None:
 def test_every_file_of_the_pico_and_the_guide_are_where_the_release_takes_them_from() -> None:
     for kind in KINDS:
         if not kind.folder.startswith("build"):
-            assert list((ROOT / kind.folder).glob(kind.pattern)), kind
+            assert list((ROOT / kind.folder).rglob(kind.pattern)), kind
