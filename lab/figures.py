@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from statistics import stdev
 
 from scipy import stats
 
 CONFIDENCE = 0.95
+
+FEW = 13
+"""Pairs of games up to which a difference is judged by all its signs, as so few need not follow a normal curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +104,12 @@ def effect(before: Sequence[float], after: Sequence[float]) -> Effect:
         up, down = differences.count(1), differences.count(-1)
         p = float(stats.binomtest(up, up + down).pvalue)  # McNemar's test, exact
     elif len({*differences}) == 1:
-        p = 0.0
+        p = 2.0 ** (1 - pairs)
+    elif pairs <= FEW:
+        p = float(stats.permutation_test((differences,), sum, permutation_type="samples", n_resamples=2**FEW).pvalue)
     else:
         p = float(stats.ttest_1samp(differences, 0).pvalue)
-    mean, deviation = means[1] - means[0], float(stats.tstd(differences)) / pairs**0.5
+    mean, deviation = means[1] - means[0], stdev(differences) / pairs**0.5
     reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, pairs - 1)) * deviation
     return Effect(means[0], means[1], mean - reach, mean + reach, p, pairs)
 

@@ -54,3 +54,24 @@ def test_a_difference_has_an_interval_that_covers_the_truth() -> None:
         found = figures.effect(before, [each + random.gauss(5, 10) for each in before])
         covered += found.low <= 5 <= found.high
     assert 180 <= covered <= 199
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "p"),
+    [
+        ([10, 12], [11, 13], 1 / 2),
+        ([10] * 6, [12] * 6, 1 / 32),
+        ([10, 12, 9, 14, 8], [15, 18, 15, 19, 14], 1 / 16),
+        ([0] * 5, [1] * 5, 1 / 16),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_few_pairs_are_as_certain_as_their_signs(before: list[int], after: list[int], p: float) -> None:
+    """Five games that all grew longer are no proof: chance alone does that once in sixteen."""
+    assert figures.effect(before, after).p == pytest.approx(p)
+
+
+def test_the_signs_of_a_few_pairs_are_right_nineteen_times_of_twenty() -> None:
+    random = Random(4)
+    studies = [figures.effect([0] * 9, [random.choice((-7, -1, 1, 7)) for _ in range(9)]).p for _ in range(200)]
+    assert sum(p < 0.05 for p in studies) <= 18
