@@ -14,6 +14,9 @@ DISKS = {
 }
 """Commands that turn a folder into a full or a read-only disk."""
 
+DEATHS = 6
+"""More than the five starts within 10 s after which systemd gives a unit up that does not say otherwise."""
+
 FLOOD = 100_000
 MOST_LINES = 1500
 """journald lets a unit of 200 lines in 30 s have up to six times as many where its disk has much room."""
@@ -71,6 +74,15 @@ def killed(machine: Machine) -> None:
         )
         machine.until("the token is stored", lambda before=before: machine.received() == before + 1)
         say(f"{unit} killed: a new token is in the companion's store after", f"{time.monotonic() - begun:.1f} s")
+    for _ in range(DEATHS):
+        process = machine.show("mosquitto", "MainPID")
+        machine.run(f"kill -9 {process}")
+        machine.until(
+            "it runs again", lambda process=process: machine.show("mosquitto", "MainPID") not in ("0", process)
+        )
+    machine.until("the temple counts", machine.counts)
+    drop(machine, 1)
+    say(f"mosquitto killed {DEATHS} times in a row runs again")
 
 
 def stopped(machine: Machine) -> None:

@@ -129,6 +129,11 @@ def test_a_program_that_dies_or_freezes_is_started_anew_within_15_s_however_ofte
     assert longest + int(directives["WatchdogSec"][0]) + int(directives["RestartSec"][0]) <= RESTARTED_S
 
 
+def test_the_broker_is_started_again_however_often_it_ends_but_not_with_a_configuration_that_it_refuses() -> None:
+    lines = (ROOT / "systemd" / "mosquitto.service.d" / "templo-mayor.conf").read_text().splitlines()
+    assert {"StartLimitIntervalSec=0", "Restart=always", "RestartPreventExitStatus=3"} <= set(lines)
+
+
 @pytest.mark.parametrize("name", UNITS)
 def test_a_wrong_setting_is_reported_to_systemd_and_starts_nothing_anew(name: str, tmp_path: Path) -> None:
     settings = tmp_path / "wrong.toml"

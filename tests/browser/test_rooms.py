@@ -61,7 +61,10 @@ def test_a_laptop_and_a_tablet_show_the_whole_board_during_a_guided_turn_too(
         assert turn is not None
         assert box["width"] >= 0.45 * width
         assert box["y"] + box["height"] <= height
-        assert turn["x"] >= box["x"] + box["width"]
+        if width > height:
+            assert turn["x"] >= box["x"] + box["width"]
+        else:
+            assert turn["y"] + turn["height"] <= box["y"] + 1
 
 
 BOXES = """async () => {
@@ -111,29 +114,60 @@ def test_the_log_ends_above_the_corner_while_the_tombs_are_opened(
     assert measured(screen.page, least=0, whole=True).wrong == ()
 
 
-BELOW_BOARD = """(board) => {
+COLUMNS = """([board, beside]) => {
   const box = (each) => document.querySelector(each).getBoundingClientRect();
-  const [above, log] = [box(board), box(".game > .region-log")];
-  return [log.left < above.right, log.top - above.bottom];
+  const shown = [...document.querySelectorAll(".game > *, .whole > *")].map((each) => each.getBoundingClientRect());
+  const [above, left, log] = [box(board), box(beside), box(".region-log")];
+  const middle = innerWidth / 2;
+  const right = shown.filter((each) => each.height && each.left > middle - 40 && each.bottom <= log.top + 1);
+  return {
+    board: above.width,
+    begins: [left.top, Math.min(...right.map((each) => each.top))].map((top) => top - above.bottom),
+    log: [log.width, log.top - Math.max(left.bottom, ...right.map((each) => each.bottom))],
+  };
 }"""
 
 
 @pytest.mark.parametrize(
-    ("room", "board"),
+    ("room", "board", "beside"),
     [
-        (Room("market", "short", 2, False), ".market-board"),
-        (Room("mexica", "temple_only", 2, False), ".waters"),
-        (Room("moctezuma", "swift", 2, False), ".region-board .map"),
+        (Room("market", "short", 2, False), ".region-market", ".region-holdings"),
+        (Room("mexica", "temple_only", 2, False), ".waters", ".region-tally"),
+        (Room("moctezuma", "swift", 2, False), ".region-board", ".region-chart"),
     ],
     ids=str,
 )
-def test_a_tablet_held_upright_shows_what_happened_right_below_the_board(
-    companion: Companion, device: Make, room: Room, board: str
+def test_a_tablet_held_upright_leaves_no_column_half_empty(
+    companion: Companion, device: Make, room: Room, board: str, beside: str
 ) -> None:
+    """The board takes the width; below it two columns begin, and what happened follows right below both."""
     stage = next(stages(companion, room))
     tablet = device(ViewportSize(width=820, height=1180))
     tablet.context.add_cookies([{"name": f"seat-{stage.table.id}", "value": stage.key, "url": companion.address}])
     tablet.watch(companion, stage.table)
-    in_its_column, gap = tablet.page.evaluate(BELOW_BOARD, board)
-    assert in_its_column
-    assert 0 <= gap < 60
+    found = tablet.page.evaluate(COLUMNS, [board, beside])
+    assert found["board"] > 0.6 * 820
+    assert all(-1 <= gap < 60 for gap in found["begins"]), found
+    width, gap = found["log"]
+    assert width > 0.9 * 820
+    assert -1 <= gap < 60
+
+
+OUT_OF_SIGHT = """() => [".ending-title", ".ending-why", ".ending-seats > :last-child", ".ending-ways .again"]
+  .map((each) => [each, document.querySelector(each)?.getBoundingClientRect()])
+  .filter(([, box]) => !box || box.top < 0 || box.bottom > innerHeight)"""
+
+
+@pytest.mark.parametrize(
+    "room",
+    [Room("market", "short", 4, True), Room("moctezuma", "swift", 6, True), Room("siege", "skirmish", 2, True)],
+    ids=str,
+)
+def test_a_phone_held_sideways_shows_winner_points_why_and_the_next_game_in_one_look(
+    companion: Companion, device: Make, room: Room
+) -> None:
+    end = list(stages(companion, room))[-1]
+    phone = device(ViewportSize(width=780, height=360), "es", font="wide")
+    phone.context.add_cookies([{"name": f"seat-{end.table.id}", "value": end.key, "url": companion.address}])
+    phone.watch(companion, end.table)
+    assert phone.page.evaluate(OUT_OF_SIGHT) == []

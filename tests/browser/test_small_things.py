@@ -10,7 +10,7 @@ from playwright.sync_api import ViewportSize, expect
 
 from companion.model.table import Table
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
-from tests.browser.layout import READ_FROM_AFAR, measured, too_wide
+from tests.browser.layout import DRAWN, READ_FROM_AFAR, measured, too_wide
 from tests.browser.rooms import LONG, Room, stages
 
 Make = Callable[..., Device]
@@ -22,7 +22,7 @@ def test_the_map_of_the_siege_is_as_high_as_the_window_where_there_is_room_besid
     table = companion.home.services.tables.open("siege", "Sunday", 2, "skirmish", {})
     companion.home.services.seats.begin(table.id, table.code)
     phone = device()
-    for width, height, wide in ((780, 360, 420), (1366, 768, 850), (820, 1180, 420)):
+    for width, height, wide in ((780, 360, 420), (1366, 768, 850)):
         phone.page.set_viewport_size({"width": width, "height": height})
         phone.watch(companion, table)
         box = phone.page.locator(".siege-map").bounding_box()
@@ -30,6 +30,32 @@ def test_the_map_of_the_siege_is_as_high_as_the_window_where_there_is_room_besid
         assert box["width"] >= wide
         assert box["height"] >= height - 60
         assert too_wide(phone.page) == []
+
+
+WHOLE_MAP = """() => {
+  const sheets = document.querySelector(".siege-sheets");
+  const [width, height] = sheets.querySelector("[data-state]").dataset.size.split(" ").map(Number);
+  const { x, y, width: wide, height: high } = document.querySelector("[data-siege-sheet]").viewBox.baseVal;
+  const { bottom } = sheets.getBoundingClientRect();
+  return [x <= 0.5 && x + wide >= width - 0.5, y <= 0.5 && y + high >= height - 0.5, bottom];
+}"""
+
+
+@pytest.mark.parametrize("preset", ["skirmish", "classic"])
+def test_a_tablet_held_upright_shows_the_whole_map_of_the_siege_at_first_sight(
+    companion: Companion, device: Make, preset: str
+) -> None:
+    table = companion.home.services.tables.open("siege", "Sunday", 2, preset, {})
+    companion.home.services.seats.begin(table.id, table.code)
+    tablet = device()
+    tablet.page.set_viewport_size({"width": 820, "height": 1180})
+    tablet.watch(companion, table)
+    tablet.page.wait_for_selector("[data-siege-sheet]")
+    tablet.page.evaluate(DRAWN)
+    across, down, bottom = tablet.page.evaluate(WHOLE_MAP)
+    assert across
+    assert down
+    assert bottom <= 1180
 
 
 def test_a_table_screen_offers_no_zoom(companion: Companion, device: Make) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import companion
 from companion.games import registry
+from companion.web.rendering.names import fitted, marked
 from companion.web.rendering.texts import Library, MissingText, Text, TextError, Words, load
 
 ROOT = Path(companion.__file__).parent
@@ -117,3 +118,20 @@ def test_a_broken_file_of_texts_is_named(tmp_path: Path) -> None:
 def test_a_probability_is_0_or_100_per_cent_only_where_it_is_certain(chance: float, said: str) -> None:
     """Ruling Z28."""
     assert Library(SHELL, {}).words("en").share(chance) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Rain ({})", "(Nezahualcoyotl)"),
+        ("{}: March", "Nezahualcoyotl:"),
+        ("¿{}?", "¿Nezahualcoyotl?"),
+        ("{}’s turn", "Nezahualcoyotl’s"),
+    ],
+)
+def test_a_long_name_is_kept_on_one_line_with_its_marks(said: str, kept: str) -> None:
+    assert f' title="Nezahualcoyotl">{kept}</span>' in fitted(said.format(marked("Nezahualcoyotl")))
+
+
+def test_the_words_of_a_long_name_are_of_one_size() -> None:
+    assert fitted(marked("Nezahualcoyotl von Li")).count('class="name ems-10"') == 3

@@ -20,7 +20,8 @@ SHORT = 6
 _WIDTHS = {"'.,": 0.38, "Iijl": 0.39, " -’ft": 0.5, "crsz": 0.6, "mM": 1.05, "W": 1.11, "w": 0.93}
 _CAPITAL, _OTHER, _WIDE = 0.86, 0.73, 1.3
 _LETTERS = {letter: width for letters, width in _WIDTHS.items() for letter in letters}
-_NAME = re.compile(f"([\u2066-\u2069]?){BEGIN}(.*?){END}([\u2066-\u2069]?(?:[’']\\w+)?)")
+_NAME = re.compile(f"([(¿¡“«]*[\u2066-\u2069]?){BEGIN}(.*?){END}([\u2066-\u2069]?(?:[’']\\w+)?[)”».,:;?!…]*)")
+"""A name with what no line may part from it, as in "(Ana)", "Ana’s" and "Ana:"."""
 _EMS = re.compile(r'class="name[-\w]* ems-(\d+)"')
 
 
@@ -52,8 +53,8 @@ def marked(name: str) -> str:
 def fitted(text: str) -> Markup:
     """Return a text, whose names are marked, as HTML: long ones can be fitted with what hangs on them.
 
-    The words of a name are fitted one by one, and as a whole where a style sheet keeps them on one line. A text with
-    such a name is one element, so that it is one thing in a row too.
+    The words of a name are fitted to its widest, and as a whole where a style sheet keeps them on one line. A text
+    with such a name is one element, so that it is one thing in a row too.
     """
     drawn = _NAME.sub(_span, str(escape(text)))
     if widths := _EMS.findall(drawn):
@@ -68,10 +69,10 @@ def _span(found: re.Match[str]) -> str:
     whole = ems(" ".join(words))
     if whole <= SHORT:
         return before + name + after
-    parts = " ".join(
-        f'<span class="name ems-{width}">{escape(word)}</span>' if width > SHORT else str(escape(word))
-        for word, width in zip(words, wide, strict=True)
-    )
+    if (widest := max(wide)) > SHORT:
+        parts = " ".join(f'<span class="name ems-{widest}">{escape(word)}</span>' for word in words)
+    else:
+        parts = str(escape(" ".join(words)))
     if len(words) == 1:
         return f'<span class="name ems-{whole}" title="{name}">{escape(words[0])}</span>'
     return f'<span class="name-whole ems-{whole}" title="{name}">{parts}</span>'
