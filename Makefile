@@ -137,10 +137,11 @@ physics: ## drop tokens through the chutes and count them with the real controll
 
 release: ## pack firmware, parts to print, sheets, wheel and packages into one archive, with checksums
 	@tests/system-packages firmware
+	@rm -rf build/sheets build/hardware/stl build/hardware/3mf build/wheels
+	@"$${PYTHON:-python3}" -m tools.packages --where-possible
 	@$(MAKE) --no-print-directory -C firmware/arduino all
 	@$(MAKE) --no-print-directory sheets ARGS=
 	@$(MAKE) --no-print-directory hardware ARGS=--no-slicer
-	@rm -rf build/wheels
 	@.venv/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/wheels .
 	@.venv/bin/python -m tools.release $(ARGS)
 

@@ -12,17 +12,20 @@ import trimesh
 from hardware import cabling, checks
 from hardware.cabling import Bundle, Spot
 from hardware.catalogue import Piece
-from hardware.making import Workshop
+from hardware.making import Workshop, matrix
 from hardware.parameters import SENSORS, Controller, Sensor, Temple
 from hardware.parts import chute, plaza, shell, trays
 from hardware.pictures import Body, draw
 
-COPPER, CARD, STEEL, PLUG, LENS, TABLE = "#3F7A4A", "#B98A4A", "#9A9DA3", "#EFE9DC", "#33415C", "#D9C08C"
+COPPER, CARD, STEEL, PLUG, LENS, TABLE = "#3F7A4A", "#B98A4A", "#9A9DA3", "#EFE9DC", "#33415C", "#B98A5A"
 SIZE = (1200, 1000)
 SCREW, HEAD = 1.5, 2.8
 """The radii of an M3 screw and of its head."""
 OVER = 16.0
 """How far a screw is drawn from where it goes in."""
+
+SEAM = 2.0
+"""How wide the line between the board's two halves is drawn."""
 
 Seen = tuple[float, float]
 """From where a picture is taken: degrees around from the stairs, and degrees up."""
@@ -59,6 +62,14 @@ class Bench:
     def lying(self, name: str) -> Body:
         """Return a piece as it lies on the bed."""
         return self._workshop.mesh(self._pieces[name]), self._pieces[name].colour
+
+    def on(self, name: str, bodies: Sequence[Body], move: Spot) -> list[Body]:
+        """Return what is mounted on a piece that lies on the bed, for every copy of it where it stands, moved."""
+        return [
+            (mesh.copy().apply_transform(matrix(at)).apply_translation(move), colour)
+            for at in self._pieces[name].places
+            for mesh, colour in bodies
+        ]
 
     def controller(self, move: Spot = (0, 0, 0)) -> list[Body]:
         """Return the board with its header and its power socket."""
@@ -132,15 +143,15 @@ def _turned_over(bodies: Iterable[Body]) -> list[Body]:
     return [(mesh.apply_transform(over), colour) for mesh, colour in bodies]
 
 
-def chutes(bench: Bench) -> list[Body]:
-    """Lay out an emitter over its seat, a receiver in the other, wires uphill."""
+def _halves(bench: Bench, over: float = 0.0) -> list[Body]:
+    """Return the receiver in its seat of a chute that lies on the bed, and the emitter over or in the other."""
     temple, sensor = bench.temple, bench.sensor
     x, z = chute.beam(temple)
     z += chute.UNDER
     near = temple.shaft / 2 + temple.chute_wall
     low, high = x - (sensor.length - sensor.lens_from_end), x + sensor.lens_from_end
-    bodies = [bench.lying(bench.chute)]
-    for side, up, wires in ((1, 0.0, 3), (-1, 20.0, 2)):
+    bodies: list[Body] = []
+    for side, up, wires in ((1, 0.0, 3), (-1, over, 2)):
         begin, end = sorted((side * (near + 0.1), side * (near + sensor.depth)))
         half = sensor.height / 2
         bodies.append((_block(((low, begin, z - half + up), (high, end, z + half + up))), LENS))
@@ -148,6 +159,11 @@ def chutes(bench: Bench) -> list[Body]:
         way = ((low, y, z + up), (low - 9, y, z + up), (low - 9, y, z + up + 22))
         bodies += _drawn([Bundle("wires", way, cabling.RADII[wires], cabling.WIRE_BEND, cabling.GREY)])
     return bodies
+
+
+def chutes(bench: Bench) -> list[Body]:
+    """Lay out an emitter over its seat, a receiver in the other, wires uphill."""
+    return [bench.lying(bench.chute), *_halves(bench, over=20.0)]
 
 
 def lid(bench: Bench) -> list[Body]:
@@ -161,12 +177,14 @@ def lid(bench: Bench) -> list[Body]:
 
 
 def inside_out(bench: Bench) -> list[Body]:
-    """Lay out shell and plaza turned over, the chutes going in."""
+    """Lay out shell and plaza turned over, the chutes going in with their sensors."""
     temple = bench.temple
+    move = (0, 0, -temple.plinth - 6)
     upright = [
         *bench.piece("shell"),
         *bench.piece("plaza"),
-        *bench.piece(bench.chute, (0, 0, -temple.plinth - 6)),
+        *bench.piece(bench.chute, move),
+        *bench.on(bench.chute, _halves(bench), move),
         *_screws(plaza.screws(temple), temple.top, long=6),
     ]
     return _turned_over(upright)
@@ -232,7 +250,9 @@ def table(bench: Bench) -> list[Body]:
 def _ring(temple: Temple) -> trimesh.Trimesh:
     thick = temple.board.thickness
     ring = manifold3d.Manifold.cylinder(thick, temple.board.across / 2, -1, 180)
-    return skin(ring - manifold3d.Manifold.cylinder(3 * thick, temple.board.inner, -1, 180).translate((0, 0, -thick)))
+    hole = manifold3d.Manifold.cylinder(3 * thick, temple.board.inner, -1, 180).translate((0, 0, -thick))
+    seam = checks.box((-SEAM / 2, -300, -thick), (SEAM / 2, 300, 2 * thick))
+    return skin(ring - hole - seam)
 
 
 STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
@@ -240,7 +260,7 @@ STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
     "2-plaza": (lid, (24, 30)),
     "3-shell": (inside_out, (30, 34)),
     "4-tray": (tray, (150, 38)),
-    "5-strip": (strip, (14, 56)),
+    "5-strip": (strip, (75, 48)),
     "6-close": (closed, (62, 16)),
     "7-lake": (lake, (20, 40)),
     "8-racks": (table, (24, 38)),

@@ -10,7 +10,7 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,6 +19,9 @@ from tests import fresh
 BUILT = fresh.PROJECT / "build" / "packages"
 SUITE = "trixie"
 PACKAGES = (*fresh.PACKAGES, "debhelper", "dh-python", "lintian")
+NOTE = "why-not.txt"
+"""Stands where packages could not be built."""
+
 NAMES = ("templo-mayor", "templo-mayor-companion", "templo-mayor-controller")
 
 BUILD = r"""
@@ -45,7 +48,12 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="make packages ARGS=", description=__doc__.partition("\n")[0])
     parser.add_argument("--renew", action="store_true", help="rebuild a base system younger than a week")
     parser.add_argument("--revision", default="", metavar="REVISION", help="another commit than the last")
+    parser.add_argument("--where-possible", action="store_true", help="only write down why where this machine cannot")
     given = parser.parse_args(argv)
+    if given.where_possible and (why := why_not(os.geteuid(), shutil.which)):
+        print(f"No packages: {why}")
+        leave_out(why)
+        return 0
     try:
         fresh.check_machine(os.geteuid(), shutil.which, "make packages")
         for package in build(renew=given.renew, revision=given.revision):
@@ -54,6 +62,22 @@ def main(argv: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def why_not(user: int, which: Callable[[str], str | None]) -> str:
+    """Return what this machine lacks to build packages; nothing where it lacks nothing."""
+    try:
+        fresh.check_machine(user, which, "make packages")
+    except fresh.FreshError as error:
+        return str(error)
+    return ""
+
+
+def leave_out(why: str, into: Path = BUILT) -> None:
+    """Leave a note in the place of the packages, which may be of another commit."""
+    shutil.rmtree(into, ignore_errors=True)
+    into.mkdir(parents=True)
+    (into / NOTE).write_text(f"There are no packages here. {why}\n", "utf-8")
 
 
 def build(*, renew: bool = False, revision: str = "", into: Path = BUILT) -> list[Path]:

@@ -1,6 +1,7 @@
 """Packs what `make release` built into one archive, with checksums: programs, parts to print, sheets, packages.
 
-If a file is missing, it names the command that makes it. The same files give the same archive.
+If a file is missing, it names the command that makes it. In the place of the Debian packages, which not every machine
+can build, a note may say why they are missing. The same files give the same archive.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Kind:
     pattern: str
     into: str
     made_by: str
-    required: bool = True
+    note: str = ""
+    """The name of a file that says why there is none of them, and takes their place."""
 
 
 KINDS = (
@@ -38,11 +40,12 @@ KINDS = (
     Kind("build/hardware/3mf", "*.3mf", "print/3mf", "make hardware"),
     Kind("build/sheets", "*.pdf", "sheets", "make sheets"),
     Kind("build/wheels", "templo_mayor-*.whl", "wheels", "pip wheel --no-deps --wheel-dir build/wheels ."),
-    Kind("build/packages", "*.deb", "packages", "make packages", required=False),
+    Kind("build/packages", "*.deb", "packages", "make packages", note="why-not.txt"),
     Kind("docs", "release.md", "", "git checkout docs/release.md"),
     Kind("docs", "*.md", "guides", "git checkout docs"),
-    Kind("docs/pictures/temple", "*.png", "guides/pictures/temple", "make hardware ARGS=--docs"),
-    Kind("docs/pictures/wiring", "*.svg", "guides/pictures/wiring", "make hardware ARGS=--docs"),
+    Kind("docs/pictures", "*", "guides/pictures", "git checkout docs/pictures"),
+    Kind("docs/examples", "*", "guides/examples", "git checkout docs/examples"),
+    Kind("docs/reports", "*.html", "guides/reports", "git checkout docs/reports"),
 )
 _BESIDE = re.compile(rb"\]\((?=[\w-]+\.md)")
 """A link to another page of the same folder."""
@@ -56,8 +59,10 @@ def found(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield each file of the release with its name in the archive; raises `ReleaseError` with all that is missing."""
     missing = []
     for kind in KINDS:
-        files = sorted((root / kind.folder).rglob(kind.pattern))
-        if not files and kind.required:
+        files = sorted(file for file in (root / kind.folder).rglob(kind.pattern) if file.is_file())
+        if not files and kind.note:
+            files = sorted((root / kind.folder).glob(kind.note))
+        if not files:
             missing.append(f"{kind.folder} holds no {kind.pattern}: `{kind.made_by}` makes it")
         for file in files:
             yield f"{kind.into}/{file.relative_to(root / kind.folder).as_posix()}".lstrip("/"), file
@@ -92,6 +97,10 @@ def main(argv: Sequence[str]) -> int:
     except ReleaseError as error:
         print(error, file=sys.stderr)
         return 1
+    for kind in KINDS:
+        note = ROOT / kind.folder / kind.note
+        if kind.note and note.exists():
+            print(f"Not everything is in it. {kind.into}: {note.read_text('utf-8').strip()}")
     print(f"{archive.relative_to(ROOT)} ({archive.stat().st_size // 1_000_000} MB)")
     return 0
 

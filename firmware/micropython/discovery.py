@@ -9,8 +9,11 @@ PRESSED_S = 30
 _NAMES = ("Huitzilopochtli", "Tlaloc")
 
 
-def announcement(temple, kind, software, lamps=False):
-    """Return the topic under which a temple is announced, retained, and the payload; `lamps` are of one colour."""
+def announcement(temple, kind, software, coloured=None):
+    """Return the topic under which a temple is announced, retained, and the payload.
+
+    `coloured` is None for a temple without lamps, and else whether they can show any colour.
+    """
     name = "Templo Mayor" if temple == "templo" else "Templo Mayor %s" % temple
     payload = bytearray()
     payload += (
@@ -25,8 +28,8 @@ def announcement(temple, kind, software, lamps=False):
             payload += part.encode()
             payload += b","
     payload += _button(temple, "identify", "Identify", "identify", "", '"device_class":"identify"').encode()
-    if lamps:
-        for part in (_lamps(temple), _mood(temple)):
+    if coloured is not None:
+        for part in (_lamps(temple, coloured), _mood(temple)):
             payload += b","
             payload += part.encode()
     payload += b"}}"
@@ -52,18 +55,23 @@ def _parts(temple, god, name):
     yield _button(temple, "drop_%s" % god, "Test token for %s" % name, "drop", of_god, '"icon":"mdi:ray-start-end"')
 
 
-def _lamps(temple):
+def _lamps(temple, coloured):
     more = (
-        '{%% if brightness is defined %%},\\"brightness\\":{{ brightness }}{%% endif %%}'
-        '{%% if effect is defined %%},\\"effect\\":\\"{{ effect }}\\"{%% endif %%}'
-    ).replace("%%", "%")
+        '{% if brightness is defined %},\\"brightness\\":{{ brightness }}{% endif %}'
+        '{% if effect is defined %},\\"effect\\":\\"{{ effect }}\\"{% endif %}'
+    )
+    templates = ""
+    if coloured:
+        more += '{% if red is defined %},\\"colour\\":[{{ red }},{{ green }},{{ blue }}]{% endif %}'
+        for n, name in enumerate(("red", "green", "blue")):
+            templates += '"%s_template":"{{ value_json.colour[%d] }}",' % (name, n)
     return (
         '%s,"platform":"light","schema":"template","name":"Lamps","icon":"mdi:fire","state_topic":"%s",'
         "\"state_template\":\"{{ 'on' if value_json.on else 'off' }}\","
         '"brightness_template":"{{ value_json.brightness }}","effect_template":"{{ value_json.effect }}",'
-        '"effect_list":["signals","steady"],"command_topic":"%s",'
+        '"effect_list":["signals","steady"],%s"command_topic":"%s",'
         '"command_on_template":"{\\"v\\":1,\\"on\\":true%s}","command_off_template":"{\\"v\\":1,\\"on\\":false}"}'
-        % (_begun(temple, "lamps"), topic(temple, "light"), topic(temple, "set_light"), more)
+        % (_begun(temple, "lamps"), topic(temple, "light"), templates, topic(temple, "set_light"), more)
     )
 
 

@@ -17,10 +17,10 @@ class Leds:
             led.freq(LED_HERTZ)
             led.duty_u16(0)
 
-    def show(self, levels):
-        """Dim each of them to a level from 0 to 1."""
+    def show(self, colours):
+        """Dim each of them to the brightest component of its colour, from 0 to 1."""
         for god, led in enumerate(self._leds):
-            led.duty_u16(int(_FULL * levels[god] * self._percent / 100))
+            led.duty_u16(int(_FULL * max(colours[god]) * self._percent / 100))
 
 
 class Piezo:

@@ -1,4 +1,4 @@
-"""What the lamps behind the doors show, and what the piezo plays: controller/core/lights.py in one colour.
+"""What the lamps before the doors show, and what the piezo plays: controller/core/lights.py for a Pico.
 
 It is loaded only where lamps or a piezo are set up. Times are milliseconds of a clock that only grows; lamps and
 piezo come in, and what fails of them stays off until the next start.
@@ -9,33 +9,45 @@ from math import cos, pi
 import wire
 
 FRAME_MS = 40
+AGAIN_MS = 1000
 GLOW_MS = 900
 NOTE_MS = 160
 CHIRPS = ((784,), (1175,))
 TUNES = {"flood": (523, 440, 349), "war": (262, 262, 392), "countdown": (880, 880), "hotspot": (440, 659)}
+DARK = (0.0, 0.0, 0.0)
+AMBER = (1.0, 0.45, 0.0)
+WHITE = (1.0, 0.9, 0.7)
+GLOWS = ((1.0, 0.3, 0.05), (0.1, 0.5, 1.0))
+COLOURS = {"flood": (0.0, 0.25, 1.0), "war": (1.0, 0.05, 0.0), "countdown": WHITE, "hotspot": WHITE}
 _SHORT_MS = 150
 _ALARM = 0.5
 _STEADY = 0.4
 
 
-def level(god, now_ms, token_ms, stopped, finding, trouble, signals, left, light):
-    """Return how bright a lamp is, from 0 to 1; `light` is on, brightness, colour and effect as published."""
-    on, brightness, colour, effect = light
+def colour(god, now_ms, token_ms, stopped, finding, trouble, signals, left, light):
+    """Return a lamp's red, green and blue, from 0 to 1; `light` is on, brightness, colour and effect as published."""
+    on, brightness, at_rest, effect = light
     if not on:
-        return 0.0
-    lit = 0.0
+        return DARK
+    lit = DARK
     if token_ms is not None and 0 <= now_ms - token_ms < GLOW_MS:
-        lit = (1 - (now_ms - token_ms) / GLOW_MS) ** 2
+        lit = _brighter(lit, GLOWS[god], (1 - (now_ms - token_ms) / GLOW_MS) ** 2)
     if stopped or trouble:  # and no signal, which would hide it
-        lit = max(lit, _ALARM * blinks(2 if stopped else 3, 2000, now_ms))
+        lit = _brighter(lit, AMBER, _ALARM * blinks(2 if stopped else 3, 2000, now_ms))
     else:
         for code in signals:
-            lit = max(lit, _signal(code, god, now_ms, left))
+            if code in COLOURS:
+                lit = _brighter(lit, COLOURS[code], _signal(code, god, now_ms, left))
         if finding:
-            lit = max(lit, _ALARM * blinks(1, 4000, now_ms))
+            lit = _brighter(lit, AMBER, _ALARM * blinks(1, 4000, now_ms))
         if effect == "steady":
-            lit = max(lit, _STEADY * max(colour) / 255)
-    return lit * brightness / 255
+            lit = _brighter(lit, at_rest, _STEADY / 255)
+    return _brighter(DARK, lit, brightness / 255)
+
+
+def _brighter(lit, other, level):
+    """Return the brighter of a colour and another at a level, component by component."""
+    return (max(lit[0], other[0] * level), max(lit[1], other[1] * level), max(lit[2], other[2] * level))
 
 
 def blinks(times, period_ms, now_ms):
@@ -67,7 +79,7 @@ class Lights:
     """The lamps of one temple, and its piezo."""
 
     def __init__(self, lamps, piezo):
-        """Take what can be driven: `lamps` shows two levels, `piezo` plays hertz or None; each may be None."""
+        """Take what can be driven: `lamps` shows two colours, `piezo` plays hertz or None; each may be None."""
         self._lamps = lamps
         self._piezo = piezo
         self._tokens = [None, None]
@@ -75,7 +87,7 @@ class Lights:
         self._signals, self._left = (), None
         self._tune, self._tune_ms = (), 0
         self._light = (True, 255, (255, 150, 60), "signals")
-        self._next_ms = 0
+        self._next_ms = self._again_ms = 0
         self._shown = self._played = None
         self.unpublished = lamps is not None
 
@@ -111,11 +123,12 @@ class Lights:
             return
         self._next_ms = now_ms + FRAME_MS
         if self._lamps is not None:
-            levels = [self._level(god, now_ms, stopped[god], trouble) for god in range(2)]
-            if levels != self._shown:
-                self._shown = levels
+            colours = [self._colour(god, now_ms, stopped[god], trouble) for god in range(2)]
+            # A disturbance on the line of coloured LEDs stays until they are sent again.
+            if colours != self._shown or now_ms >= self._again_ms:
+                self._shown, self._again_ms = colours, now_ms + AGAIN_MS
                 try:
-                    self._lamps.show(levels)
+                    self._lamps.show(colours)
                 except (OSError, ValueError) as error:
                     print("The lamps stay off until the next start:", error)
                     self._lamps = None
@@ -136,8 +149,8 @@ class Lights:
         form = '{"v":1,"on":%s,"brightness":%d,"colour":[%d,%d,%d],"effect":"%s"}'
         return (form % ("true" if on else "false", brightness, red, green, blue, effect)).encode()
 
-    def _level(self, god, now_ms, stopped, trouble):
-        return level(
+    def _colour(self, god, now_ms, stopped, trouble):
+        return colour(
             god, now_ms, self._tokens[god], stopped, self._findings[god], trouble, self._signals, self._left,
             self._light,
         )  # fmt: skip

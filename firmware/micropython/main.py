@@ -28,6 +28,8 @@ from slots import Limits
 from temple import KIND, SOFTWARE, Temple
 
 WATCHDOG_MS = 8000
+_WATCHDOG_CLEAR = 0x4005B000  # RP2040 data sheet, 4.7.6 and 2.1.2: writing ones here clears bits of CTRL
+_WATCHDOG_ENABLE = 1 << 30
 _TURN_MS = 5
 _WIFI_MS = 15000
 _SWEEP_MS = 1000
@@ -35,9 +37,14 @@ LIT = ("mood", "set_light")
 
 
 def main():
-    """Run the set-up dialogue if wanted, then count for ever."""
+    """Run the set-up dialogue if wanted, then count until somebody stops the program at the console."""
     chosen = _configured()
-    run(chosen, lambda: True)
+    try:
+        run(chosen, lambda: True)
+    except KeyboardInterrupt:
+        # What copies new files stops the program first, and takes longer than the watchdog waits.
+        machine.mem32[_WATCHDOG_CLEAR] = _WATCHDOG_ENABLE
+        raise
 
 
 def run(chosen, going):
@@ -71,32 +78,34 @@ def run(chosen, going):
     server = TimeServer(clock, lambda: udp(chosen["ntp"], names, clock.ms()))
     one = Temple(
         chosen, learned, beams, open_ledger, link, session, clock.utc_ms, clock.ms(),
-        lambda: discovery.announcement(temple, KIND, SOFTWARE, chosen["lamps"] != "off"),
+        lambda: discovery.announcement(temple, KIND, SOFTWARE, configuration.coloured(chosen)),
         Notices(board, FILE, os.rename), clock.suggested, lights(chosen),
     )  # fmt: skip
     watchdog = machine.WDT(timeout=WATCHDOG_MS)
     identified_ms, swept_ms = None, 0
-    while going():
-        now_ms = clock.ms()
-        watchdog.feed()
-        if radio.turn(now_ms):
-            server.turn(now_ms)
-        elif link.up:
-            link.cut(now_ms)
-            one.window.disconnected()
-        one.turn(now_ms)
-        if one.identified():
-            identified_ms = now_ms
-        state = lamp.state(
-            now_ms, radio.up, link.up, clock.utc_ms() is not None, one.alert(), one.recorded_ms, identified_ms
-        )
-        lamp_pin.value(lamp.lit(state, now_ms))
-        if now_ms >= swept_ms + _SWEEP_MS:
-            swept_ms = now_ms
-            gc.collect()
-        time.sleep_ms(_TURN_MS)
-    one.close(clock.ms())
-    names.close()
+    try:
+        while going():
+            now_ms = clock.ms()
+            watchdog.feed()
+            if radio.turn(now_ms):
+                server.turn(now_ms)
+            elif link.up:
+                link.cut(now_ms)
+                one.window.disconnected()
+            one.turn(now_ms)
+            if one.identified():
+                identified_ms = now_ms
+            state = lamp.state(
+                now_ms, radio.up, link.up, clock.utc_ms() is not None, one.alert(), one.recorded_ms, identified_ms
+            )
+            lamp_pin.value(lamp.lit(state, now_ms))
+            if now_ms >= swept_ms + _SWEEP_MS:
+                swept_ms = now_ms
+                gc.collect()
+            time.sleep_ms(_TURN_MS)
+    finally:
+        one.close(clock.ms())
+        names.close()
     return one
 
 
@@ -136,12 +145,14 @@ def lights(chosen):
     from lamps import Leds, Piezo
     from lights import Lights
 
-    return Lights(
-        _opened(lambda: Leds((chosen["lamp_huitzilopochtli"], chosen["lamp_tlaloc"]), chosen["lamp_percent"]))
-        if chosen["lamps"] != "off"
-        else None,
-        None if chosen["piezo"] is None else _opened(lambda: Piezo(chosen["piezo"])),
-    )
+    lamps = None
+    if chosen["lamps"] == "leds":
+        lamps = _opened(lambda: Leds((chosen["lamp_huitzilopochtli"], chosen["lamp_tlaloc"]), chosen["lamp_percent"]))
+    elif chosen["lamps"] == "ws2812":
+        from pixels import Ws2812
+
+        lamps = _opened(lambda: Ws2812(chosen["lamp_data"], chosen["lamp_each"], chosen["lamp_percent"]))
+    return Lights(lamps, None if chosen["piezo"] is None else _opened(lambda: Piezo(chosen["piezo"])))
 
 
 def _opened(device):

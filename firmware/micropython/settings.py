@@ -26,9 +26,12 @@ DEFAULTS = {
     "lamps": "off",
     "lamp_huitzilopochtli": 18,
     "lamp_tlaloc": 19,
+    "lamp_data": 18,
+    "lamp_each": 1,
     "lamp_percent": 100,
     "piezo": None,
 }
+_LAMPS = {"off": (), "leds": ("lamp_huitzilopochtli", "lamp_tlaloc"), "ws2812": ("lamp_data",)}
 _LEARNABLE = ("min_break", "max_break", "band", "narrow")
 
 
@@ -68,6 +71,8 @@ def checked(given):
         ("narrow_ms", 0.1, 60000),
         ("lamp_huitzilopochtli", 0, 28),
         ("lamp_tlaloc", 0, 28),
+        ("lamp_data", 0, 28),
+        ("lamp_each", 1, 8),
         ("lamp_percent", 1, 100),
         ("piezo", 0, 28),
     ):
@@ -76,8 +81,10 @@ def checked(given):
             continue
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
             raise SettingsError("%s is %r; expected a number from %s to %s" % (name, value, low, high))
-    if settings["lamps"] not in ("off", "leds"):
-        raise SettingsError("lamps is %r; expected off or leds" % settings["lamps"])
+    if settings["lamp_each"] != int(settings["lamp_each"]):
+        raise SettingsError("lamp_each is %r; expected a whole number" % settings["lamp_each"])
+    if settings["lamps"] not in _LAMPS:
+        raise SettingsError("lamps is %r; expected off, leds or ws2812" % settings["lamps"])
     _apart(settings)
     if settings["max_break_ms"] <= settings["min_break_ms"]:
         raise SettingsError("max_break_ms is %r; expected more than min_break_ms" % settings["max_break_ms"])
@@ -89,11 +96,16 @@ def has_lights(settings):
     return settings["lamps"] != "off" or settings["piezo"] is not None
 
 
+def coloured(settings):
+    """Return whether the lamps can show any colour; None without lamps."""
+    return None if settings["lamps"] == "off" else settings["lamps"] == "ws2812"
+
+
 def _apart(settings):
     """Refuse a pin that two things would share, and a tone that would change the lamps' own."""
+    leds = _LAMPS["leds"]
     used = ["huitzilopochtli", "tlaloc"]
-    if settings["lamps"] != "off":
-        used += ["lamp_huitzilopochtli", "lamp_tlaloc"]
+    used += _LAMPS[settings["lamps"]]
     if settings["piezo"] is not None:
         used.append("piezo")
     for place, name in enumerate(used):
@@ -101,7 +113,7 @@ def _apart(settings):
             if settings[name] == settings[other]:
                 raise SettingsError("%s is %r; expected another pin than %s's" % (name, settings[name], other))
             # Two neighbouring pins, an even one first, have one PWM, and so does the pin sixteen later.
-            if name == "piezo" and other[:5] == "lamp_" and _pwm(settings[name]) == _pwm(settings[other]):
+            if name == "piezo" and other in leds and _pwm(settings[name]) == _pwm(settings[other]):
                 words = "piezo is %r, which has the PWM of %s; expected a pin of another pair"
                 raise SettingsError(words % (settings[name], other))
 

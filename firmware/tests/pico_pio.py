@@ -17,6 +17,7 @@ _ASSEMBLE = """
 import json, sys
 sys.path[:0] = {paths!r}
 import beams
+import pixels
 from rp2 import _Assembler
 turns = beams.quiet_turns({min_clear_us})
 loads = _Assembler()
@@ -29,6 +30,7 @@ names["mov"]("osr", "isr")
 print(json.dumps({{
     "words": beams.spells.words, "wrap": beams.spells.wrap, "frequency": beams.FREQUENCY,
     "exec": [word for word, _ in loads.lines], "falls": beams.falls.words, "falls_wrap": beams.falls.wrap,
+    "pixels": {{"words": pixels.bits.words, "wrap": pixels.bits.wrap, "options": pixels.bits.options}},
 }}))
 """
 
@@ -76,3 +78,18 @@ def fallen(story: list[tuple[int, str]], asks: list[int]) -> list[list[int]]:
     command = ["node", str(HERE / "pio.mjs"), str(NODE)]
     done = subprocess.run(command, input=json.dumps(job), check=True, capture_output=True, text=True)
     return [[0xFFFFFFFF - word for _, word in words] for words in json.loads(done.stdout)["words"]]
+
+
+def sent(words: list[int], interrupted_after: int = 0, interrupted_cycles: int = 0) -> dict[str, Any]:
+    """Send words of 24 bits, at the top of 32, to WS2812 LEDs; return every pulse as [cycle, cycles high].
+
+    `waited` is for how many cycles whoever sends them waits for room in the queue. An interrupt may keep them from it
+    once, after so many words.
+    """
+    job = {
+        **program()["pixels"], "pin": 18, "send": words, "after": interrupted_after, "cycles": interrupted_cycles,
+    }  # fmt: skip
+    command = ["node", str(HERE / "pixels.mjs"), str(NODE)]
+    done = subprocess.run(command, input=json.dumps(job), check=True, capture_output=True, text=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result

@@ -386,6 +386,31 @@ def test_a_board_goes_on_while_there_is_no_network_and_feeds_its_watchdog(
     world.reset()
 
 
+def test_a_board_that_is_stopped_at_the_console_leaves_no_watchdog_behind_that_would_reset_it_as_files_are_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    machine, world, main, settings = module("machine"), module("world"), module("main"), module("settings")
+    monkeypatch.setattr(module("network"), "there", False)
+    chosen = settings.checked({"ssid": "home", "wifi_password": "12345678", "broker": "127.0.0.1"})
+    settings.save(chosen, os.rename)
+    monkeypatch.setattr(main.select, "select", lambda *_: ([], [], []))
+    monkeypatch.setattr(main.time, "ticks_ms", lambda: world.now_us // 1000, raising=False)
+    monkeypatch.setattr(main.time, "ticks_diff", lambda a, b: a - b, raising=False)
+    running = []
+
+    def stopped(ms: int) -> None:
+        running.append(machine.WDT.running)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main.time, "sleep_ms", stopped, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        main.main()
+    assert running == [True]
+    assert not machine.WDT.running
+    world.reset()
+
+
 class _NameServer:
     """A name server on loopback: it answers after so many questions, with an address or without one."""
 

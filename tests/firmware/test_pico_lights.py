@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.adapters import home_assistant
+from controller.adapters import home_assistant, ws2812
 from controller.core import lights as core
 from controller.core.counting import MS
 from controller.core.publisher import Identity
@@ -26,16 +26,22 @@ LIGHT = (True, 255, (255, 150, 60), "signals")
 
 
 class Lamps:
-    """Two lamps whose latest levels are kept; broken ones raise."""
+    """Two lamps whose latest colours are kept; broken ones raise."""
 
     def __init__(self, broken: bool = False) -> None:
-        self.levels = [0.0, 0.0]
+        self.colours: list[tuple[float, float, float]] = []
+        self.times = 0
         self.broken = broken
 
-    def show(self, levels: list[float]) -> None:
+    @property
+    def levels(self) -> list[float]:
+        return [max(colour) for colour in self.colours]
+
+    def show(self, colours: list[tuple[float, float, float]]) -> None:
         if self.broken:
             raise OSError("no such pin")
-        self.levels = levels
+        self.colours = colours
+        self.times += 1
 
 
 class Piezo:
@@ -129,15 +135,15 @@ codes = st.sampled_from([*core.SIGNALS, "something_new"])
     colour=st.tuples(*[st.integers(0, 255)] * 3),
     effect=st.sampled_from(LightEffect),
 )
-def test_a_lamp_of_a_pico_is_as_bright_as_one_of_a_raspberry_pi(
+def test_a_lamp_of_a_pico_has_the_colour_of_one_of_a_raspberry_pi(
     god: God, now_ms: int, ago_ms: int | None, stopped: bool, finding: bool, trouble: bool, signals: list[str],
     left: int | None, on: bool, brightness: int, colour: tuple[int, int, int], effect: LightEffect,
 ) -> None:  # fmt: skip
     token_ms = None if ago_ms is None else now_ms - ago_ms
     shrine = core.Shrine(None if token_ms is None else token_ms * MS, stopped, finding)
     scene = core.Scene(tuple(signals), left, trouble, Light(on, brightness, colour, effect))
-    expected = max(core.colour(god, shrine, scene, now_ms * MS))
-    shown = module("lights").level(
+    expected = core.colour(god, shrine, scene, now_ms * MS)
+    shown = module("lights").colour(
         GODS.index(god), now_ms, token_ms, stopped, finding, trouble, signals, left,
         (on, brightness, colour, str(effect)),
     )  # fmt: skip
@@ -151,12 +157,13 @@ def test_a_piezo_of_a_pico_plays_the_same_tunes() -> None:
     assert core.NOTE_NS == lights.NOTE_MS * MS
 
 
+@pytest.mark.parametrize("coloured", [False, True])
 @pytest.mark.parametrize("temple", ["templo", "up-stairs-2"])
-def test_a_pico_with_lamps_announces_them_byte_for_byte_as_the_controller_does(temple: str) -> None:
+def test_a_pico_with_lamps_announces_them_byte_for_byte_as_the_controller_does(temple: str, coloured: bool) -> None:
     own = module("temple")
     identity = Identity(temple, "c" * 32, contract.Kind.PICO, own.SOFTWARE, contract.Timing.CALLBACK)
-    topic, announced = module("discovery").announcement(temple, own.KIND, own.SOFTWARE, True)
-    assert (topic, bytes(announced)) == home_assistant.announcement(identity, coloured=False)
+    topic, announced = module("discovery").announcement(temple, own.KIND, own.SOFTWARE, coloured)
+    assert (topic, bytes(announced)) == home_assistant.announcement(identity, coloured)
 
 
 @pytest.mark.parametrize(("leaf", "vector"), vectors("mood", "good") + vectors("set_light", "good"))
@@ -216,6 +223,14 @@ def test_a_mood_that_was_retained_is_shown_and_a_light_that_is_off_shows_nothing
     assert all(retain for topic, _, retain in board.link.published if topic.endswith("/light"))
 
 
+def test_lamps_are_set_again_every_second_in_case_their_line_was_disturbed(tmp_path: Path) -> None:
+    lamps = Lamps()
+    board = Board(tmp_path / "ledger", lamps, None)
+    before = lamps.times
+    board.turn(5)
+    assert lamps.times - before == 5
+
+
 def test_a_change_that_a_broker_retained_is_not_taken(tmp_path: Path) -> None:
     board = Board(tmp_path / "ledger", Lamps(), None)
     board.receive("set_light", b'{"v":1,"on":false}', retained=True)
@@ -239,7 +254,8 @@ def test_a_temple_without_lights_neither_loads_them_nor_publishes_a_light() -> N
     chosen = settings.checked({"ssid": "a", "wifi_password": "", "broker": "b"})
     assert main.lights(chosen) is None
     assert not settings.has_lights(chosen)
-    assert not {"lights", "lamps"} & set(sys.modules)
+    assert not {"lights", "lamps", "pixels"} & set(sys.modules)
+    assert settings.coloured(chosen) is None
 
 
 # -- on the pins --
@@ -248,7 +264,7 @@ def test_a_temple_without_lights_neither_loads_them_nor_publishes_a_light() -> N
 def test_leds_are_dimmed_within_their_limit_and_a_piezo_is_silent_between_notes() -> None:
     world, machine = module("world"), module("lamps")
     leds, piezo = machine.Leds((18, 19), 50), machine.Piezo(20)
-    leds.show([1.0, 0.25])
+    leds.show([(1.0, 0.3, 0.05), (0.0, 0.25, 0.1)])
     assert [world.pulses[pin] for pin in (18, 19)] == [[1000, 32767], [1000, 8191]]
     piezo.play(784)
     assert world.pulses[20] == [784, 32767]
@@ -256,10 +272,61 @@ def test_leds_are_dimmed_within_their_limit_and_a_piezo_is_silent_between_notes(
     assert world.pulses[20][1] == 0
 
 
+GREEN, RED, BLUE = 24, 16, 8
+
+
+def test_pixels_before_each_door_get_its_colour_as_those_of_a_raspberry_pi_do() -> None:
+    world, pixels = module("world"), module("pixels").Ws2812(18, 2, 50)
+    assert world.sent[18] == [0, 0, 0, 0]
+    colours = [(1.0, 0.3, 0.05), (0.1, 0.5, 1.0)]
+    pixels.show(colours)
+    first, second = [
+        [round(255 * level**2.2 * 0.5) for level in (green, red, blue)] for red, green, blue in colours
+    ]  # fmt: skip
+    assert [[word >> shift & 255 for shift in (GREEN, RED, BLUE)] for word in world.sent[18]] == [
+        first, first, second, second,
+    ]  # fmt: skip
+    on_the_spi = ws2812.encoded(colours, 2, 50)[len(ws2812.RESET) : -len(ws2812.RESET)]
+    bits = "".join("1" if byte == ws2812.ONE else "0" for byte in on_the_spi)
+    assert [int(bits[place : place + 24], 2) << 8 for place in range(0, len(bits), 24)] == world.sent[18]
+
+
+def test_pixels_are_sent_by_a_machine_that_neither_the_beams_nor_the_wi_fi_use() -> None:
+    pixels, rp2 = module("pixels"), module("rp2")
+    assert pixels.MACHINE == 7
+    with pytest.raises(ValueError, match="claimed"):
+        rp2.StateMachine(rp2.CLAIMED, pixels.bits, freq=pixels.HERTZ)
+
+
+def test_a_state_machine_that_another_claims_leaves_the_pixels_out(capsys: pytest.CaptureFixture[str]) -> None:
+    settings, main, pixels, rp2 = module("settings"), module("main"), module("pixels"), module("rp2")
+    pixels.MACHINE = rp2.CLAIMED
+    chosen = settings.checked({"ssid": "a", "wifi_password": "", "broker": "b", "lamps": "ws2812"})
+    lights = main.lights(chosen)
+    lights.turn(0, [False, False], None)
+    assert not lights.unpublished
+    assert "claimed" in capsys.readouterr().out
+
+
+def test_pixels_glow_in_the_gods_own_colours(tmp_path: Path) -> None:
+    lamps = Lamps()
+    board = Board(tmp_path / "ledger", lamps, None)
+    board.beams[0].fallen += 1
+    board.beams[1].fallen += 1
+    board.turn(0.1)
+    (red, _, no_blue), (no_red, _, blue) = lamps.colours
+    assert red > 0.5 > no_blue
+    assert blue > 0.5 > no_red
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"lamps": "ws2812"}, "lamps is 'ws2812'; expected off or leds"),
+        ({"lamps": "bulbs"}, "lamps is 'bulbs'; expected off, leds or ws2812"),
+        ({"lamps": "ws2812", "lamp_data": 16}, "lamp_data is 16; expected another pin than huitzilopochtli's"),
+        ({"lamps": "ws2812", "piezo": 18}, "piezo is 18; expected another pin than lamp_data's"),
+        ({"lamps": "ws2812", "lamp_each": 9}, "lamp_each is 9; expected a number from 1 to 8"),
+        ({"lamps": "ws2812", "lamp_each": 1.5}, "lamp_each is 1.5; expected a whole number"),
         ({"lamps": "leds", "lamp_tlaloc": 17}, "lamp_tlaloc is 17; expected another pin than tlaloc's"),
         ({"piezo": 16}, "piezo is 16; expected another pin than huitzilopochtli's"),
         ({"lamps": "leds", "piezo": 18}, "piezo is 18; expected another pin than lamp_huitzilopochtli's"),
@@ -272,5 +339,6 @@ def test_pins_that_lights_cannot_have_are_refused(change: dict[str, object], wor
     settings = module("settings")
     known = {"ssid": "a", "wifi_password": "", "broker": "b"}
     assert settings.checked(known | {"lamps": "leds", "piezo": 20})["piezo"] == 20
+    assert settings.checked(known | {"lamps": "ws2812", "lamp_tlaloc": 18, "piezo": 19})["piezo"] == 19
     with pytest.raises(settings.SettingsError, match=words):
         settings.checked(known | change)

@@ -50,6 +50,14 @@ def test_no_line_lies_on_the_cut_of_a_tile_and_marks_outside_show_it() -> None:
         assert end < left or right < start
 
 
+def test_a_name_at_the_side_of_the_map_begins_or_ends_there_and_leaves_the_rows_numbers_free() -> None:
+    html = PRESS.html(next(PRESS.sheets(["siege/map_full"])), Printing(PAPERS["a4"]))
+    written = re.findall(r'<text x="([\d.]+)"[^>]*font-weight="700" text-anchor="(\w+)"[^>]*>(\w+)</text>', html)
+    assert ("start", "Tlacopan") in {(anchor, name) for _, anchor, name in written}
+    (number,) = {float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*font-size="5"[^>]*>11</text>', html)}
+    assert min(float(x) for x, anchor, _ in written if anchor == "start") > number + 5, "two digits of 5 mm"
+
+
 def test_what_is_written_above_a_tile_and_the_ruler_below_it_lie_within_what_a_printer_reaches() -> None:
     html = PRESS.html(next(PRESS.sheets(["siege/map_full"])), Printing(PAPERS["letter"]))
     baseline = float(re.findall(r'y="([\d.]+)" font-size="3.4"', html)[0])

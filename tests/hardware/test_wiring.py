@@ -84,3 +84,48 @@ def test_the_bill_has_a_resistor_for_each_that_the_circuit_shows() -> None:
     assert counts["resistor, 10 kΩ"] == len(GODS) + 1
     assert counts["resistor, 220 Ω"] == len(GODS)
     assert counts["infrared break-beam pair, 5 mm, with leads of 25 cm"] == len(GODS)
+
+
+@pytest.mark.parametrize(
+    ("board", "screw"),
+    [
+        ("Pi Zero 2 W", "M2.5 x 6"), ("Pi 3A+", "M2.5 x 6"), ("Pi 4", "M2.5 x 6"), ("Pi 5", "M2.5 x 6"),
+        ("Pico", "M2 for a Pico"), ("Uno", "M3 for an Uno"),
+    ],
+)  # fmt: skip
+def test_the_bill_names_what_every_controller_needs_board_supply_and_screws(board: str, screw: str) -> None:
+    items = bill()
+    counts, _, supply, _ = items["electronics"]
+    assert board.removeprefix("Pi ") in f"{counts.what} {counts.instead}"
+    assert board in f"{supply.what} {supply.instead}"
+    holders = next(item for item in items["screws"] if item.what == "M2.5 x 6")
+    assert screw in f"{holders.what} {holders.instead}"
+
+
+def test_the_bill_has_what_each_kind_of_light_and_the_piezo_need_on_every_board_that_drives_them() -> None:
+    lights = bill()["lights"]
+    for thing in (
+        "LED, 5 mm",
+        "WS2812B",
+        "level shifter",
+        "470 µF",
+        "passive piezo",
+        "heat-shrink",
+        "lead with a socket",
+    ):
+        assert [item for item in lights if thing in item.what], thing
+    series = {item.what: f"{item.what} {item.purpose}" for item in lights if item.what.startswith("resistor")}
+    assert "Raspberry Pi" in series["resistor, 150 Ω"]
+    assert "Pico" in series["resistor, 330 Ω, for LEDs on a Pico"]
+    assert next(item.count for item in lights if item.what.startswith("WS2812B")) == len(GODS)
+    assert "only on a Raspberry Pi" not in next(item.purpose for item in lights if item.what.startswith("WS2812B"))
+
+
+def test_what_a_temple_cannot_do_without_can_be_ordered_by_a_number_from_more_than_one_shop() -> None:
+    for group, what in (
+        ("electronics", "break-beam"), ("wires", "two poles"), ("wires", "three poles"), ("lights", "level shifter"),
+        ("lights", "piezo"),
+    ):  # fmt: skip
+        item = next(each for each in bill()[group] if what in each.what)
+        shops = [shop for shop in ("Mouser", "DigiKey", "Adafruit", "The Pi Hut", "Pimoroni") if shop in item.order]
+        assert len(shops) >= 2, item.what

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
+import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from tools import packages
 from tools.release import KINDS, ReleaseError, pack
 
 ROOT = Path(__file__).parents[2]
@@ -38,27 +42,36 @@ def test_a_release_holds_every_kind_with_sums_that_hold(tmp_path: Path) -> None:
     assert (hashlib.sha256(archive.read_bytes()).hexdigest(), archive.name) == (digest, name)
 
 
-def test_every_page_that_the_releases_guide_links_to_is_in_the_archive(tmp_path: Path) -> None:
+def test_every_page_and_picture_that_the_guides_link_to_is_in_the_archive(tmp_path: Path) -> None:
+    """What lies outside the manual, such as a program's source, is in the repository alone."""
     root = _built(tmp_path)
-    for page in ("release.md", "build.md", "pico.md", "arduino.md", "appliance.md"):
-        (root / "docs" / page).write_bytes((ROOT / "docs" / page).read_bytes())
+    shutil.copytree(ROOT / "docs", root / "docs", dirs_exist_ok=True)
     with zipfile.ZipFile(pack(root, "9.8.7")) as packed:
-        names = set(packed.namelist())
-        guide = packed.read("templo-mayor-9.8.7/release.md").decode()
-    links = set(re.findall(r"\]\(([^)#]+\.md)", guide))
-    assert "guides/build.md" in links
-    assert {f"templo-mayor-9.8.7/{link}" for link in links} <= names
+        names = {name.removeprefix("templo-mayor-9.8.7/") for name in packed.namelist()}
+        pages = {name: packed.read(f"templo-mayor-9.8.7/{name}").decode() for name in names if name.endswith(".md")}
+    links = {
+        (page, posixpath.normpath(posixpath.join(posixpath.dirname(page), link)))
+        for page, text in pages.items()
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    }
+    assert ("release.md", "guides/build.md") in links
+    inside = {(page, link) for page, link in links if page == "release.md" or link.startswith("guides/")}
+    assert {
+        (page, link)
+        for page, link in inside
+        if not any(name == link or name.startswith(f"{link}/") for name in names)
+    } == set()
 
 
 def test_the_same_files_give_the_same_archive(tmp_path: Path) -> None:
     first = pack(_built(tmp_path), "9.8.7").read_bytes()
     for kind in KINDS:
-        for file in (tmp_path / kind.folder).iterdir():
+        for file in (tmp_path / kind.folder).rglob("*"):
             file.touch()
     assert pack(tmp_path, "9.8.7").read_bytes() == first
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.required], ids=lambda kind: kind.folder)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.folder)
 def test_what_is_missing_is_named_with_what_makes_it(kind: object, tmp_path: Path) -> None:
     one = next(each for each in KINDS if each == kind)
     with pytest.raises(ReleaseError) as raised:
@@ -66,11 +79,36 @@ def test_what_is_missing_is_named_with_what_makes_it(kind: object, tmp_path: Pat
     assert one.made_by in str(raised.value)
 
 
-def test_packages_may_be_missing(tmp_path: Path) -> None:
-    assert pack(_built(tmp_path, but="build/packages"), "9.8.7").exists()
+def test_where_packages_cannot_be_built_the_archive_says_why(tmp_path: Path) -> None:
+    root = _built(tmp_path, but="build/packages")
+    (root / "build/packages/one.deb").write_bytes(b"of another commit")
+    why = packages.why_not(0, lambda program: None if program == "mmdebstrap" else f"/usr/bin/{program}")
+    packages.leave_out(why, root / "build/packages")
+    with zipfile.ZipFile(pack(root, "9.8.7")) as packed:
+        names = [name for name in packed.namelist() if "/packages/" in name]
+        assert names == ["templo-mayor-9.8.7/packages/why-not.txt"]
+        assert "apt-get install mmdebstrap" in packed.read(names[0]).decode()
+
+
+def test_whoever_is_not_root_builds_no_packages_and_a_machine_that_has_all_lacks_nothing() -> None:
+    assert "sudo make packages" in packages.why_not(1000, lambda program: program)
+    assert packages.why_not(0, lambda program: program) == ""
+
+
+def test_one_command_makes_every_kind_from_a_clean_clone() -> None:
+    """What it runs: none of what the archive holds is left for another command to make."""
+    said = subprocess.run(
+        ["make", "--dry-run", "release"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout  # fmt: skip
+    for command in (
+        "firmware/arduino all", "tools.packages --where-possible", "companion sheets", "hardware --no-slicer",
+        "wheel --quiet --no-deps --wheel-dir build/wheels", "tools.release",
+    ):  # fmt: skip
+        assert command in said, command
+    assert said.index("rm -rf build/sheets") < said.index("companion sheets")
 
 
 def test_every_file_of_the_pico_and_the_guide_are_where_the_release_takes_them_from() -> None:
     for kind in KINDS:
         if not kind.folder.startswith("build"):
-            assert list((ROOT / kind.folder).glob(kind.pattern)), kind
+            assert list((ROOT / kind.folder).rglob(kind.pattern)), kind

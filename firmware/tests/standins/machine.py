@@ -44,9 +44,12 @@ class PWM:
 class WDT:
     """A watchdog that counts how often it is fed."""
 
+    running = False
+
     def __init__(self, timeout):
         """Begin."""
         self.timeout = timeout
+        WDT.running = True
 
     def feed(self):
         """Count one feeding."""
@@ -65,7 +68,9 @@ class Timer:
 
 
 class _Registers:
-    """The one register that the beams read: which state machines had to wait for a full queue."""
+    """Two registers: which state machines had to wait for a full queue, and one that stops the watchdog."""
+
+    _WATCHDOG_CLEAR = 0x4005B000
 
     def __init__(self):
         self.stalled = 0
@@ -74,6 +79,9 @@ class _Registers:
         return self.stalled
 
     def __setitem__(self, address, bits):
+        if address == self._WATCHDOG_CLEAR:
+            WDT.running = WDT.running and not bits & 1 << 30
+            return
         self.stalled &= ~bits
 
 

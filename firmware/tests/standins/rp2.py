@@ -19,6 +19,8 @@ class PIO:
     """The options of a program."""
 
     JOIN_NONE, JOIN_TX, JOIN_RX = 0, 1, 2
+    SHIFT_LEFT, SHIFT_RIGHT = 0, 1
+    IN_LOW, IN_HIGH, OUT_LOW, OUT_HIGH = 0, 1, 2, 3
 
 
 class Program:
@@ -54,6 +56,7 @@ class _Assembler:
             ),
             jmp=self._jmp,
             mov=self._mov,
+            out=lambda place, bits: self._add(0x6000 | _PLACES[place] << 5 | bits & 31),
             in_=lambda source, bits: self._add(0x4000 | _SOURCES[source] << 5 | bits & 31),
             set=lambda place, data: self._add(0xE000 | _SETS[place] << 5 | data),
             push=lambda how: self._add(0x8000 | how),
@@ -63,6 +66,12 @@ class _Assembler:
 
     def _add(self, word, name=None):
         self.lines.append((word, name))
+        return self
+
+    def __getitem__(self, cycles):
+        """Let the latest instruction take more cycles."""
+        word, name = self.lines[-1]
+        self.lines[-1] = (word | cycles << 8, name)
 
     def _label(self, name):
         self.labels[name] = len(self.lines)
@@ -80,7 +89,7 @@ class _Assembler:
         how = 0
         if isinstance(source, tuple):
             how, source = 1, source[1]
-        self._add(0xA000 | _PLACES[place] << 5 | how << 3 | _SOURCES[source])
+        return self._add(0xA000 | _PLACES[place] << 5 | how << 3 | _SOURCES[source])
 
 
 def asm_pio(**options):
@@ -107,21 +116,27 @@ def asm_pio(**options):
 tapes = {}
 """By a machine's bit: the words that an emulator found, as (microseconds, word). A machine with a tape plays it."""
 
+CLAIMED = 4
+"""The machine that a Pico W's own Wi-Fi uses."""
+
 deaf = set()
 """By a machine's bit: those that stand still, until they are restarted."""
 
 
 class StateMachine:
-    """A model of the two programs: one measures spells, in ticks of the world's clock, and one counts falls."""
+    """A model of three programs: one measures spells, in ticks of the world's clock, one counts falls, one sends."""
 
     TICK_US = 5
 
-    def __init__(self, number, program, freq, in_base, jmp_pin):
+    def __init__(self, number, program, freq, in_base=None, jmp_pin=None, out_base=None, set_base=None):
         """Begin without a level."""
+        if number == CLAIMED:
+            raise ValueError("StateMachine claimed by external resource")
+        self._sent_to = out_base and out_base.number
         self._bit = 1 << number
         self._counts = program.name == "falls"
         self._falls = 0
-        self._pin = jmp_pin.number
+        self._pin = jmp_pin and jmp_pin.number
         self._isr = self._x = self._osr = 0
         self._queue = []
         self._running = False
@@ -152,9 +167,15 @@ class StateMachine:
         self._queue = []
         self._start_us = self._end_us = self._stuck = None
 
+    def put(self, words, shift):
+        """Send words, each moved to the left first."""
+        world.sent[self._sent_to] = [word << shift for word in words]
+
     def active(self, on):
-        """Begin to watch."""
+        """Begin to watch, or to send."""
         self._running = bool(on)
+        if self._sent_to is not None:
+            return
         tape = tapes.get(self._bit)
         while tape and tape[0][0] <= world.now_us:  # written while nobody was there to read it
             tape.pop(0)

@@ -6,6 +6,7 @@ Runs under CPython and MicroPython. Times are whole microseconds.
 now_us = 0
 levels = {}
 pulses = {}
+sent = {}
 watchers = []
 flash_busy = False
 
@@ -14,6 +15,7 @@ def reset():
     """Reset everything but the time."""
     levels.clear()
     pulses.clear()
+    sent.clear()
     watchers.clear()
 
 
