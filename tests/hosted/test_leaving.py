@@ -6,9 +6,11 @@ import hashlib
 import io
 import secrets
 import sqlite3
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -290,6 +292,18 @@ def test_a_tenant_without_a_place_is_a_plain_error_and_leaves_its_name_free(
         do(refused, "add", "club-c", entropy=lambda size: key * (size // 4))
     assert "club-c" not in do(settings, "list")
     assert "Added club-c" in do(settings, "add", "club-c")
+
+
+def test_the_first_tenants_may_be_added_at_the_same_moment(url: str) -> None:
+    together, names = threading.Barrier(6), [f"club-{number}" for number in range(6)]
+
+    def add(name: str) -> Tenant:
+        with closing(Tenants(url)) as tenants:
+            together.wait(60)
+            return tenants.add(name, Limits(), secrets.token_bytes)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert [tenant.name for tenant in pool.map(add, names)] == names
 
 
 def test_an_installation_that_hosts_nobody_has_no_trace_of_tenants(url: str, tmp_path: Path) -> None:

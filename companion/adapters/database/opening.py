@@ -102,8 +102,8 @@ def _settle(engine: sa.Engine) -> None:
 
 def _check_schema(engine: sa.Engine) -> None:
     with engine.begin() as connection:
-        if connection.dialect.name == "postgresql":  # others may start at the same moment
-            connection.execute(sa.text(f"SELECT pg_advisory_xact_lock(hashtextextended({CHANNEL}, 0))"))
+        if connection.dialect.name == "postgresql":
+            wait_to_create(connection)
             PASSING.create_all(connection)
         METADATA.create_all(connection)
         found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
@@ -114,6 +114,14 @@ def _check_schema(engine: sa.Engine) -> None:
             known = f"expected {SCHEMA}, the one that this software knows"
             raise StoreError(f"store has schema {found!r}; {known}{_way_back(engine)}")
         bring_up(connection, int(found))
+
+
+def wait_to_create(connection: sa.Connection) -> None:
+    """Let one program at a time create tables, until its transaction ends: several may start at the same moment."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock(hashtextextended({CHANNEL}, 0))"))
+    else:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _way_back(engine: sa.Engine) -> str:
@@ -131,10 +139,10 @@ def _way_back(engine: sa.Engine) -> str:
 def make_sqlite_durable(connection: Any, record: object) -> None:
     """Let a new connection to SQLite write whatever is committed to the disk."""
     cursor = connection.cursor()
+    cursor.execute("PRAGMA busy_timeout=5000")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.execute("PRAGMA busy_timeout=5000")
     cursor.close()
 
 

@@ -26,6 +26,7 @@ from companion.adapters.database.opening import (
     opened,
     reason,
     sqlite_path,
+    wait_to_create,
     without_password,
 )
 from companion.adapters.database.sql_store import SqlStore
@@ -340,7 +341,9 @@ class Tenants:
             else:
                 self._engine = sa.create_engine(self._url, pool_size=1, max_overflow=2, pool_pre_ping=True)
         if create:
-            _METADATA.create_all(self._engine)
+            with self._engine.begin() as connection:
+                wait_to_create(connection)
+                _METADATA.create_all(connection)
             if self._file:
                 make_database_private(self._file.with_name(FOLDER) / FILE)
         return self._engine
