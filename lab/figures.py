@@ -34,7 +34,8 @@ class Share:
 class Effect:
     """What one change did in pairs of games with the same seeds: means before and after, and the difference.
 
-    `low` and `high` hold the difference in 95 of 100 such studies; `p` is how often chance alone differs as much.
+    `low` and `high` hold the difference in 95 of 100 such studies, where it follows a normal curve; `p` is how often
+    chance alone differs as much.
     """
 
     before: float

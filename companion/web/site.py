@@ -139,7 +139,7 @@ class Site:
         own = f"{registry.parts(game)[0]}.svg"
         return [*SHARED_ART, *([own] if (ART / own).is_file() else [])]
 
-    # Texts
+    # Words
 
     def words(self, table: Table | None = None) -> Texts:
         """Return the words in the language of this request."""

@@ -90,7 +90,7 @@ class Ledger:
             try:
                 self._file.write(out)
                 _sync(self._file)
-            except OSError:
+            except BaseException:  # also a Ctrl-C
                 self._close()  # how much of it is there is not known: it begins again behind what can be read
                 self._room = 0
                 raise

@@ -83,7 +83,8 @@ def checked(given):
             raise SettingsError("%s is %r; expected a number from %s to %s" % (name, value, low, high))
     if settings["lamp_each"] != int(settings["lamp_each"]):
         raise SettingsError("lamp_each is %r; expected a whole number" % settings["lamp_each"])
-    if settings["lamps"] not in _LAMPS:
+    settings["lamp_each"] = int(settings["lamp_each"])
+    if settings["lamps"] not in tuple(_LAMPS):
         raise SettingsError("lamps is %r; expected off, leds or ws2812" % settings["lamps"])
     _apart(settings)
     if settings["max_break_ms"] <= settings["min_break_ms"]:

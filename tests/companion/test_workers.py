@@ -9,12 +9,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 
 from companion.adapters.database import leases as lease_adapter
 from companion.adapters.database.announcements import Announcements
 from companion.adapters.database.leases import Leases
+from companion.adapters.database.schema import LEASES
 from companion.games.kit import Move
 from companion.model.table import ServiceError
 from templo import contract
@@ -377,6 +380,35 @@ def test_each_lease_has_one_holder_and_no_two_shares_differ_by_more_than_one(hom
             eventually(lambda: shares() == [2, 2, 3])
             assert all(sum(each.holds(name) for each in (one, two, three)) == 1 for name in names)
         eventually(lambda: all(map(one.holds, names)))  # the others gave theirs back
+
+
+def test_a_lease_that_cannot_be_taken_over_goes_back_to_who_can(home: Home) -> None:
+    names, refused = [f"tenant/club-{n}.{n:08x}" for n in range(4)], []
+
+    def refuse(name: str) -> None:
+        refused.append(name)
+        raise ServiceError("store_failing", reason="one of its rows cannot be read")
+
+    with leasing(home.url, "one", [], in_use=names) as one:
+        eventually(lambda: all(map(one.holds, names)))
+        two = Leases(home.url, "two", list, refuse, in_use=lambda: names)
+        two.start()
+        try:
+            eventually(lambda: len(refused) == 2)
+            eventually(lambda: all(map(one.holds, names)))
+        finally:
+            two.stop()
+
+
+def test_a_lease_that_was_given_to_a_companion_that_no_longer_uses_it_is_free_at_once(home: Home) -> None:
+    name, engine = "tenant/club.00000001", sa.create_engine(home.url)
+    with leasing(home.url, "one", []):
+        with engine.begin() as connection:
+            given = {"name": name, "holder": "one", "until": datetime.now(UTC) + timedelta(hours=1)}
+            connection.execute(sa.insert(LEASES), given)
+        with leasing(home.url, "two", [], in_use=[name]) as two:
+            eventually(lambda: two.holds(name))
+    engine.dispose()
 
 
 def test_leases_of_what_several_companions_use_are_evened_out_among_them(home: Home) -> None:

@@ -322,6 +322,7 @@ def test_pixels_glow_in_the_gods_own_colours(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        ({"lamps": ["ws2812"]}, "lamps is .* expected off, leds or ws2812"),
         ({"lamps": "bulbs"}, "lamps is 'bulbs'; expected off, leds or ws2812"),
         ({"lamps": "ws2812", "lamp_data": 16}, "lamp_data is 16; expected another pin than huitzilopochtli's"),
         ({"lamps": "ws2812", "piezo": 18}, "piezo is 18; expected another pin than lamp_data's"),
@@ -339,6 +340,7 @@ def test_pins_that_lights_cannot_have_are_refused(change: dict[str, object], wor
     settings = module("settings")
     known = {"ssid": "a", "wifi_password": "", "broker": "b"}
     assert settings.checked(known | {"lamps": "leds", "piezo": 20})["piezo"] == 20
+    assert repr(settings.checked(known | {"lamps": "ws2812", "lamp_each": 2.0})["lamp_each"]) == "2"
     assert settings.checked(known | {"lamps": "ws2812", "lamp_tlaloc": 18, "piezo": 19})["piezo"] == 19
     with pytest.raises(settings.SettingsError, match=words):
         settings.checked(known | change)

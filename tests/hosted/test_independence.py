@@ -215,6 +215,26 @@ def test_a_tenant_whose_thread_fails_is_begun_again_alone(
     assert "tenant 'club-a': storing its tokens and making the app's moves failed, trying again in 1 s" in caplog.text
 
 
+def test_a_tenant_whose_threads_cannot_be_started_again_is_opened_again(
+    companion: Companion, ended: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, refused = Intake.start, []
+
+    def start(intake: Intake) -> None:
+        if not refused:
+            refused.append(intake)
+            raise RuntimeError("can't start new thread")
+        real(intake)
+
+    companion.of(A)
+    monkeypatch.setattr(Intake, "start", start)
+    fail(companion, "pacer")
+    eventually(lambda: refused)
+    eventually(arrives(companion, A))
+    eventually(arrives(companion, B))
+    assert not ended
+
+
 def test_a_tenant_that_fails_again_and_again_is_tried_after_longer_pauses_and_its_pages_stay(
     companion: Companion, ended: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

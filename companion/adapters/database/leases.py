@@ -30,6 +30,13 @@ RENEW_S = 5.0
 """Seconds between renewals. With a check a second, another companion gets a dead one's leases within ten seconds."""
 
 LOOK_S = 1.0
+
+LEFT_S = 5.0
+"""How long a lease that could not be taken over is left to others: long enough for one of them to see it free."""
+
+UNWISHED_S = 60.0
+"""How long a companion does not ask for a lease that it could not take over."""
+
 PACING = "pacing"
 """The lease of the companion that makes the app's moves for absent players."""
 
@@ -107,6 +114,7 @@ class Leases(Background):
         self._beat = beat
         self._worker = f"{_WORKER}{holder} {name}"[:_LONGEST_LEASE].rstrip()
         self._until: dict[str, float] = {}
+        self._failed: dict[str, float] = {}
         self._renew_at = 0.0
 
     def holds(self, name: str) -> bool:
@@ -135,7 +143,9 @@ class Leases(Background):
                     while not self._ending.wait(LOOK_S):
                         self._beat(DISK_S)
                         self._look(connection)
-                    self._give_back(connection, list(self._until))
+                    with suppress(sa.exc.DBAPIError):
+                        connection.execute(sa.delete(LEASES).where(LEASES.c.holder == self._holder))
+                    self._until.clear()
             except sa.exc.DBAPIError as error:
                 log.warning("leases cannot be renewed, trying again: %s", error.orig)
             self._ending.wait(LOOK_S)
@@ -144,7 +154,8 @@ class Leases(Background):
         now = time.monotonic()
         taken = {row.name: row.holder for row in connection.execute(_LOOK)}
         wanted, in_use, worker = set(self._wanted()), set(self._in_use()), self._worker
-        if let_go := [each for each in self._until if not each.startswith(_WORKER) and each not in wanted | in_use]:
+        held = {*self._until, *(name for name, holder in taken.items() if holder == self._holder)} - {worker}
+        if let_go := [name for name in held if name.removeprefix(_WISH) not in wanted | in_use]:
             self._give_back(connection, let_go)
         own = {name for name in wanted if taken.get(name) == self._holder and self.holds(name)}
         share = even_share(len(wanted), {name for name in taken if name.startswith(_WORKER)} | {worker}, worker)
@@ -159,10 +170,11 @@ class Leases(Background):
             names += own | kept
         free = sorted(wanted - taken.keys() | {name for name in wanted - own if taken.get(name) == self._holder})
         names += free[: max(0, share - len(own))]
-        names += sorted(name for name in in_use - kept if taken.get(name) in (None, self._holder))
-        if names:
-            self._take(connection, names, now)
-        if wishes := self._wishes(in_use, taken, wanted):
+        left = self._failed_within(LEFT_S, now)
+        names += sorted(name for name in in_use - kept - left if taken.get(name) in (None, self._holder))
+        if names and (unable := self._take(connection, names, now) & (in_use - wanted)):
+            self._give_back(connection, unable)
+        if wishes := self._wishes(in_use - self._failed_within(UNWISHED_S, now), taken, wanted):
             connection.execute(_TAKE, {"names": wishes, "holder": self._holder, "lasts": LASTS_S})
 
     def _give_to_those_with_fewer(
@@ -192,7 +204,12 @@ class Leases(Background):
                 wishes.append(f"{_WISH}{name}")
         return wishes
 
-    def _take(self, connection: sa.Connection, names: Collection[str], now: float) -> None:
+    def _failed_within(self, seconds: float, now: float) -> set[str]:
+        return {name for name, at in self._failed.items() if now < at + seconds}
+
+    def _take(self, connection: sa.Connection, names: Collection[str], now: float) -> set[str]:
+        """Take or renew leases that are free or this companion's own; return those that it cannot take over."""
+        unable = set()
         details = {"names": [*names], "holder": self._holder, "lasts": LASTS_S}
         for name in connection.execute(_TAKE, details).scalars().all():
             is_new = not self.holds(name)
@@ -203,7 +220,10 @@ class Leases(Background):
                     log.info("this companion holds %r now", name)
                 except ServiceError as error:
                     del self._until[name]
+                    self._failed[name] = now
+                    unable.add(name)
                     log.warning("%r cannot be taken over, trying again: %s", name, error.facts["reason"])
+        return unable
 
     def _give_back(self, connection: sa.Connection, names: Collection[str]) -> None:
         for name in names:

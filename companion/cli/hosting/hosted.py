@@ -280,9 +280,13 @@ class Hosted(Background):
         self._close(opened)
 
     def _start_work(self, opened: InUse) -> None:
-        """Start the threads of a tenant that was opened without them."""
-        opened.pacer.start()
-        opened.intake.start()
+        """Start the threads of a tenant that was opened without them; if one cannot start, it is opened again."""
+        try:
+            opened.pacer.start()
+            opened.intake.start()
+        except RuntimeError as error:  # "can't start new thread"
+            opened.failure = error
+            raise
         opened.worked_since = time.monotonic()
 
     def _made(self, tenant: Tenant) -> InUse:

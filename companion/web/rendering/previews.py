@@ -1,4 +1,4 @@
-"""Texts the preview of a move: what is certain, then each possible outcome of the dice."""
+"""Writes the preview of a move: what is certain, then each possible outcome of the dice."""
 
 from __future__ import annotations
 
