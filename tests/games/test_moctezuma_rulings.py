@@ -364,7 +364,7 @@ def test_z23_all_begin_at_the_library_and_chance_says_who_begins() -> None:
     opening = GAME.setup(table.options, table.seats)
     due = GAME.chance(opening)
     assert due
-    assert due.asked
+    assert not due.automatic
     assert set(due.outcomes.values()) == {Fraction(1, 4)}
 
 

@@ -35,7 +35,7 @@ def bytes_for(seat: Seat | None, before: State, by: Seat, move: Move, after: Sta
         "regions": GAME.regions(view),
         "to_act": GAME.to_act(after),
         "turn": (GAME.on_turn(after), GAME.turn(after)),
-        "due": due and (due.key, due.seat, due.facts, due.secret, due.asked),
+        "due": due and (due.key, due.seat, due.facts, due.secret, due.automatic),
         "typed": due and not due.secret and [repr(each) for each in GAME.choices(after, CHANCE)],
         "story": [repr(line) for line in GAME.story(before, by, move, after)],
         "known": GAME.known(before, by, move, seat).to_json(),
@@ -104,7 +104,7 @@ def test_the_number_of_moves_reveals_nothing_of_what_others_have_seen() -> None:
         each.do("study", 2).do("peek", 0)
         assert len(each.moves(CHANCE)) == (1 if each is known else 2)
         assert each.due.secret
-        assert not each.due.asked
+        assert each.due.automatic
         assert len(GAME.choices(each.state, CHANCE)) == 2, "what may be typed tells nothing either"
 
 
