@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +21,9 @@ from typing import Self
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 GRACE_S = 10.0
+_PORTS = 2_000, 12_000
+"""Below the ports of a club and of tests."""
+_RANDOM = random.SystemRandom()
 _CPUCLOCK_SCHED = 2
 """From the kernel's posix-timers.h: which of a process's clocks, in the lowest bits of the clock's number."""
 
@@ -40,10 +45,12 @@ class BenchError(Exception):
 
 
 def free_port() -> int:
-    """Return a port of the loopback that is free now."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    """Return a port of the loopback that is free now, and that the kernel gives to no connection by itself."""
+    while True:
+        port = _RANDOM.randrange(*_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port
 
 
 def figures_in(tree: Tree, program: str, count: int) -> list[float]:
