@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from companion.games.kit import CHANCE
 from companion.model.seating import seats_held
@@ -137,3 +138,21 @@ class Table:
             page.locator(".levels").get_by_text(words, exact=True).click()
         page.wait_for_selector("html[data-scripted] .whole", state="attached")
         self.moved(before)
+
+
+def seated_and_begun(address: str, host: Device, guest: Device) -> str:
+    """Open the table of the form that the host has filled in, seat Ana and Ben, and begin; return the table's id."""
+    host.page.click(".new-form .button-main")
+    host.page.fill('.sit-form input[name="name"]', "Ana")
+    host.page.click(".sit-form button")
+    host.listening()
+    code = host.page.locator(".invite .code").inner_text().replace("-", "")
+    guest.page.goto(f"{address}/j/{code}")
+    guest.page.fill('.sit-form input[name="name"]', "Ben")
+    guest.page.click(".sit-form button")
+    guest.listening()
+    host.page.click(".begin-form button")
+    for each in (host, guest):
+        expect(each.page.locator("body")).to_have_class(re.compile("phase-running"))
+        each.listening()
+    return host.page.url.rpartition("/")[2]

@@ -19,6 +19,7 @@ from playwright.sync_api import Page, expect
 from companion.model.tenants import Limits
 from companion.web.server.serving import Server
 from tests.browser.conftest import STREAMS, Device
+from tests.browser.driving import seated_and_begun
 from tests.hosted.conftest import A, B, eventually
 from tests.hosted.conftest import Companion as Hosting
 
@@ -86,20 +87,7 @@ def begun(served: Served, host: Device, guest: Device) -> str:
     host.listening()
     host.page.check('input[name="players"][value="2"]', force=True)
     host.page.check('input[name="preset"][value="temple_only"]', force=True)
-    host.page.click(".new-form .button-main")
-    host.page.fill('.sit-form input[name="name"]', "Ana")
-    host.page.click(".sit-form button")
-    host.listening()
-    code = host.page.locator(".invite .code").inner_text().replace("-", "")
-    guest.page.goto(f"{served.address}/j/{code}")
-    guest.page.fill('.sit-form input[name="name"]', "Ben")
-    guest.page.click(".sit-form button")
-    guest.listening()
-    host.page.click(".begin-form button")
-    for each in (host, guest):
-        expect(each.page.locator("body")).to_have_class(re.compile("phase-running"))
-        each.listening()
-    return host.page.url.rpartition("/")[2]
+    return seated_and_begun(served.address, host, guest)
 
 
 def test_a_table_of_a_tenant_is_set_and_played_without_a_request_that_leaves_its_address(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -13,7 +12,7 @@ from companion.games.mexica.page.calendar_board import spaces
 from companion.games.mexica.rules.cards import DECK
 from templo import contract
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
-from tests.browser.driving import HURRIED, Table, confirm, played_out
+from tests.browser.driving import HURRIED, Table, confirm, played_out, seated_and_begun
 from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import violations
 
@@ -43,20 +42,7 @@ def begun(companion: Companion, host: Device, guest: Device, preset: str, **rule
             field.fill(str(value))
         else:
             host.page.check(f'input[name="option.{key}"][value="{value}"]', force=True)
-    host.page.click(".new-form .button-main")
-    host.page.fill('.sit-form input[name="name"]', "Ana")
-    host.page.click(".sit-form button")
-    host.listening()
-    code = host.page.locator(".invite .code").inner_text().replace("-", "")
-    guest.page.goto(f"{companion.address}/j/{code}")
-    guest.page.fill('.sit-form input[name="name"]', "Ben")
-    guest.page.click(".sit-form button")
-    guest.listening()
-    host.page.click(".begin-form button")
-    for each in (host, guest):
-        expect(each.page.locator("body")).to_have_class(re.compile("phase-running"))
-        each.listening()
-    return Table(companion, host.page.url.rpartition("/")[2], [host, guest])
+    return Table(companion, seated_and_begun(companion.address, host, guest), [host, guest])
 
 
 def hidden(table: Table, seat: str, card: str) -> None:
