@@ -6,6 +6,7 @@ import itertools
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -183,19 +184,34 @@ def postgresql() -> Iterator[Postgres]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database of each kind."""
+KINDS = ("sqlite", "postgresql")
+
+
+def empty_url(request: pytest.FixtureRequest, folder: Path) -> str:
+    """Return the URL of an empty database of the kind that a test is run with."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'companion.sqlite'}"
+        return f"sqlite:///{folder / 'companion.sqlite'}"
     server: Postgres = request.getfixturevalue("postgresql")
     return server.url()
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database of each kind."""
+    return empty_url(request, tmp_path)
 
 
 @pytest.fixture
 def companion(url: str, tmp_path: Path) -> Iterator[Companion]:
     """A companion with two tenants."""
-    made = Companion(url, folder=tmp_path)
+    with hosting(url, tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def hosting(url: str, folder: Path) -> Iterator[Companion]:
+    """Run a companion with two tenants while the context lasts."""
+    made = Companion(url, folder=folder)
     for name in (A, B):
         made.tenants.add(name, Limits(), secrets.token_bytes)
     made.start()

@@ -21,12 +21,34 @@ from companion.adapters.database.schema import METADATA
 from companion.web.routes import api_description
 from companion.web.server.tenants import prefix_of
 from templo import contract
-from tests.hosted.conftest import OWN, TEMPLE, TENANTS, A, B, Companion, Populated, eventually, populate, token
+from tests.hosted.conftest import (
+    KINDS,
+    OWN,
+    TEMPLE,
+    TENANTS,
+    A,
+    B,
+    Companion,
+    Populated,
+    empty_url,
+    eventually,
+    hosting,
+    populate,
+    token,
+)
 
 PAIRS = list(itertools.permutations(TENANTS, 2))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module", params=KINDS)
+def companion(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion with two tenants, for all tests of this file: none of them changes what another compares."""
+    folder = tmp_path_factory.mktemp("hosted")
+    with hosting(empty_url(request, folder), folder) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
 def everybody(companion: Companion) -> dict[str, Populated]:
     return {tenant: populate(companion, tenant, number) for number, tenant in enumerate(TENANTS)}
 
