@@ -12,27 +12,13 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import (
-    against,
-    backlog,
-    footprint,
-    hosted,
-    hostile,
-    latency,
-    outage,
-    pixels,
-    players,
-    playouts,
-    repaint,
-    scale,
-    seer,
-    sittings,
-    spectators,
-    start,
-    throughput,
-)
-from bench.figures import Chapter, written
-from bench.programs import BenchError, Programs
+from bench.against import command_line as against
+from bench.club import hosted, scale, start
+from bench.games import players, playouts, repaint, seer, sittings
+from bench.temple import backlog, footprint, latency, outage, pixels, throughput
+from bench.tools.figures import Chapter, written
+from bench.tools.programs import BenchError, Programs
+from bench.web import hostile, spectators
 
 PARTS = (
     "latency",
