@@ -13,7 +13,7 @@ from bench.games.players import PRESETS
 from bench.games.playouts import Field
 from bench.tools.figures import Chapter, Row
 from companion.games.mexica import GAME
-from companion.games.mexica.bot import Tribe
+from companion.games.mexica.bot import PRACTISED_CHIEF, Tribe
 from companion.games.mexica.rules.odds import Pile
 from companion.games.mexica.rules.play import CHORES
 
@@ -58,11 +58,11 @@ def _share(field: Field, seed: int) -> float:
     while acting := field.game.to_act(state):
         moves = [move for move in field.game.moves(state, acting[0]) if move.name not in CHORES]
         if acting[0] == seat:
-            tribe = Tribe(field.game.view(state, seat))
+            tribe = Tribe(field.game.view(state, seat), PRACTISED_CHIEF, random.randrange)
             if tribe.task == "sacrifice":
                 piles = {name: sign.pile for name, sign in tribe.signs.items()}
                 moments.append(Moment(tribe.tokens, {name: piles[name].price for name in tribe.lacking}))
-                move = next(each for each in moves if each.name in ("pass", "end_turn"))
+                move: Any = next(each for each in moves if each.name in ("pass", "end_turn"))
             else:
                 move = field.game.decide(tribe.view, moves, random.randrange)
         else:
