@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.club import companions
-from bench.temple.footprint import resident
 from bench.tools.figures import Chapter, Row
 from bench.tools.programs import HOST, BenchError, Programs, Running
 from companion.adapters.database.tenants import MOST_FILES, Tenants
@@ -38,17 +37,17 @@ def _rows(programs: Programs, store: str, tenants: int) -> list[Row]:
         broker, shared = own.mosquitto(), store == "PostgreSQL"
         url = companions.start_postgresql(own) if shared else f"sqlite:///{folder / 'store.sqlite'}"
         alone = companions.start_worker(own, 1, url, broker, shared, {"HOSTED": "on"})
-        bare = alone.running.cpu_s(), resident(alone.running.pid)[0]
+        bare = alone.running.cpu_s(), alone.running.memory()[0]
         alone.running.end()
         names = _add(url, tenants)
         worker = companions.start_worker(own, 2, url, broker, shared, {"HOSTED": "on"})
         running = worker.running
-        started = running.cpu_s(), resident(running.pid)[0]
+        started = running.cpu_s(), running.memory()[0]
         rest = _at_rest(running)
         in_use = names if shared else names[:MOST_FILES]
-        threads, before = _threads(running), resident(running.pid)[0]
+        threads, before = running.status("Threads"), running.memory()[0]
         first = _cpu_each(running, worker.port, in_use)
-        grown, more = resident(running.pid)[0] - before, _threads(running) - threads
+        grown, more = running.memory()[0] - before, running.status("Threads") - threads
         again = _cpu_each(running, worker.port, in_use)
         all_rest = _at_rest(running)
     each = len(in_use)
@@ -103,8 +102,3 @@ def _at_rest(running: Running) -> float:
     before = running.cpu_s()
     time.sleep(REST_S)
     return (running.cpu_s() - before) / REST_S
-
-
-def _threads(running: Running) -> int:
-    status = Path(f"/proc/{running.pid}/status").read_text()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("Threads:"))

@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import sqlalchemy as sa
 
 from bench.club import companions
 from bench.club.temples import Temples
-from bench.temple.footprint import resident
 from bench.tools.figures import Chapter, Row
 from bench.tools.phone import Phone
 from bench.tools.programs import HOST, BenchError, Programs, wait_until
@@ -103,6 +103,10 @@ class _Setup:
         )
         with engine.connect() as connection:
             return {row.name: row.holder for row in connection.execute(query)}
+
+    def taken_over(self, lease: str, before: str) -> bool:
+        """Return whether another companion than before holds a lease."""
+        return self.holders().get(lease, before) != before
 
 
 def measure(programs: Programs, size: Size, parts: Collection[str] = PARTS) -> Chapter:
@@ -239,9 +243,7 @@ def _takeover(setup: _Setup) -> list[Row]:
         victim.running.process.wait()
         began = time.monotonic()
         temples.drop(table.temple)
-        wait_until(
-            lambda before=before: setup.holders().get(lease, before) != before, 60, "another companion with the lease"
-        )
+        wait_until(partial(setup.taken_over, lease, before), 60, "another companion with the lease")
         leases.append(time.monotonic() - began)
         temples.wait(60)
         tokens.append(time.monotonic() - began)
@@ -265,4 +267,4 @@ def _stores(worker: companions.Worker, temple: str) -> bool:
 
 
 def _memory(workers: Iterable[companions.Worker]) -> float:
-    return sum(resident(worker.running.pid)[0] for worker in workers)
+    return sum(worker.running.memory()[0] for worker in workers)

@@ -90,7 +90,7 @@ class Temples:
 
     def _on_message(self, client: paho.Client, _data: Any, message: paho.MQTTMessage) -> None:
         name, leaf = contract.parse_topic(message.topic)
-        decoded = contract.decode(leaf, message.payload)
+        decoded = contract.decode(leaf, bytes(message.payload))
         with self._lock:
             temple = self._temples[name]
             if isinstance(decoded, Ack) and decoded.source == temple.source:

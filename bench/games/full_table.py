@@ -107,7 +107,8 @@ class Evening:
 
 def samples(folder: Path, tokens: int) -> list[tuple[float, float]]:
     """Return the cost of some given tokens, as `Evening.token` measures them."""
-    evening, taken = Evening(folder), []
+    evening = Evening(folder)
+    taken: list[tuple[float, float]] = []
     while len(taken) < tokens and evening.table.phase == "running":
         before = len(evening.table.unclaimed)
         sample = evening.token()

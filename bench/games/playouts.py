@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,7 @@ def _views(field: Field) -> Iterator[float]:
     playout = _playout(field)
     for state in (next(playout) for _ in range(2_000)):
         if whims.random() < LOOKED_AT:
-            yield _timed(lambda state=state: field.game.view(state, field.seats[0]))[0]
+            yield _timed(partial(field.game.view, state, field.seats[0]))[0]
 
 
 def _listings(field: Field) -> Iterator[tuple[float, float]]:
@@ -185,10 +186,7 @@ def _listings(field: Field) -> Iterator[tuple[float, float]]:
         deeper = [choice.facts["pick"] for choice in field.game.choices(state, seats[0]) if choice.move is None]
         if deeper:
             picked = (whims.choice(deeper),)
-            offered = _timed(
-                lambda state=state, seat=seats[0], picked=picked: field.game.choices(state, seat, picked)
-            )
-            yield took * 1e6, offered[0]
+            yield took * 1e6, _timed(partial(field.game.choices, state, seats[0], picked))[0]
 
 
 def _painted(field: Field, games: Mapping[str, Game[Any]]) -> Iterator[tuple[str, float, int]]:
@@ -205,7 +203,7 @@ def _painted(field: Field, games: Mapping[str, Game[Any]]) -> Iterator[tuple[str
         regions = table.game.regions(handheld.page(table, (seat,)))
         for name, slice_ in regions.items():
             if before and before.get(name) != slice_:
-                micros, html = _timed(lambda name=name, slice_=slice_: paint(name, slice_))
+                micros, html = _timed(partial(paint, name, slice_))
                 yield name, micros, len(html.encode())
         before = regions
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.games.full_table import LAKE
+from bench.games import full_table
 from bench.tools.figures import Chapter, Row
 from bench.tools.programs import THIS_TREE, Tree, figures_in
 
@@ -19,11 +19,11 @@ def measure(tokens: int) -> Chapter:
             Row("painting four phones and a table screen, CPU", "ms", painted),
             Row("together", "ms", stored + painted, target=AIM_MS),
         ),
-        f"Medians of {tokens} tokens that app players on turn give, from the {LAKE}th on; seed 1, SQLite.",
+        f"Medians of {tokens} tokens that app players on turn give, from the {full_table.LAKE}th on; seed 1, SQLite.",
     )
 
 
 def timed(tree: Tree, tokens: int) -> tuple[float, float]:
     """Return the milliseconds of CPU that storing and painting take in a tree; raises `BenchError`."""
-    stored, painted = figures_in(tree, "full_table.py", tokens)
+    stored, painted = figures_in(tree, full_table.__file__, tokens)
     return stored, painted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.games.app_players import PROCESSES
+from bench.games import app_players
 from bench.tools.figures import Chapter, Row
 from bench.tools.programs import THIS_TREE, Tree, figures_in
 
@@ -18,7 +18,7 @@ def measure(games: int) -> Chapter:
         "A playtest",
         (
             Row(f"mexica classic, four app players: {games:,} games, CPU", "s", cpu, target=2 * AIM_S * share),
-            Row(f"the same on {PROCESSES} processes, elapsed", "s", seconds),
+            Row(f"the same on {app_players.PROCESSES} processes, elapsed", "s", seconds),
         ),
         f"Seeds 0 to {games - 1}. The target is that two free cores play 1,000 games in {AIM_S:.0f} s; a busy machine"
         " takes longer, not more CPU time.",
@@ -27,5 +27,5 @@ def measure(games: int) -> Chapter:
 
 def timed(tree: Tree, games: int) -> tuple[float, float]:
     """Return the CPU seconds and the seconds that so many games take in a tree; raises `BenchError`."""
-    cpu, seconds = figures_in(tree, "app_players.py", games)
+    cpu, seconds = figures_in(tree, app_players.__file__, games)
     return cpu, seconds

@@ -75,10 +75,7 @@ def _companion(programs: Programs, port: int) -> Running:
 
 
 def _resident_mib(running: Running) -> float:
-    for line in Path(f"/proc/{running.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    raise BenchError(f"{running.name} has no VmRSS; expected it to run")
+    return running.status("VmRSS") / 1024
 
 
 def _acknowledged(received: list[Received]) -> int:

@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from bench.temple import peer
 from bench.tools import daemons
 from bench.tools.figures import Chapter, Row
-from bench.tools.programs import BenchError, Programs, Running
+from bench.tools.programs import Programs, Running
 from bench.tools.readers import Readers
-
-MIB = 1024 * 1024
-
-
-def resident(pid: int) -> tuple[float, float]:
-    """Return a process's proportional and its resident memory in MiB (PSS, RSS), from the kernel's own sums."""
-    found = {}
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
-        name, _, rest = line.partition(":")
-        found[name] = int(rest.split()[0]) * 1024 / MIB
-    return found["Pss"], found["Rss"]
-
-
-def on_processor(pid: int) -> float:
-    """Return the seconds that a process's threads have spent on a processor, to the nanosecond.
-
-    Ticks of 10 ms, which most tools read, are as long as all that an idle daemon takes in five seconds.
-    """
-    total = 0
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
-            total += int((task / "schedstat").read_text().split()[0])
-        except FileNotFoundError:
-            raise BenchError(f"a thread of process {pid} ended meanwhile; expected an idle process") from None
-    return total / 1e9
 
 
 def _idle(running: list[Running], seconds: float) -> list[float]:
     """Return the share of one processor that each program takes, in percent, over the same stretch of time."""
     began = time.monotonic()
-    before = [on_processor(each.pid) for each in running]
+    before = [each.cpu_s() for each in running]
     time.sleep(seconds)
-    spent = [on_processor(each.pid) - was for each, was in zip(running, before, strict=True)]
+    spent = [each.cpu_s() - was for each, was in zip(running, before, strict=True)]
     return [100 * each / (time.monotonic() - began) for each in spent]
 
 
@@ -55,12 +29,12 @@ def measure(programs: Programs, seconds: float, phones: int) -> Chapter:
     polled = peer.start(programs, "mqtt-io-polling", port, daemons.PINS[0])
     time.sleep(5)
     alone = _idle([controller.running, companion.running, other.running, polled.running], seconds)
-    held = [resident(each.pid) for each in (controller.running, companion.running, other.running)]
+    held = [each.memory() for each in (controller.running, companion.running, other.running)]
     with Readers([(companion.port, companion.table)], phones) as readers:
         readers.wait_for_first()
         time.sleep(3)
         watched = _idle([companion.running], seconds)[0]
-        held.append(resident(companion.running.pid))
+        held.append(companion.running.memory())
     (own, own_rss), (served, served_rss), (theirs, _), (busy, busy_rss) = held
     return Chapter(
         "At rest",
@@ -77,6 +51,6 @@ def measure(programs: Programs, seconds: float, phones: int) -> Chapter:
             Row(f"companion with {phones} phones, processor", "% of a core", watched),
         ),
         f"Over {seconds:g} s, connected to mosquitto, no tokens falling; the controller with simulated beams. Memory"
-        " is from /proc/PID/smaps_rollup (PSS divides what several programs share), processor time from schedstat."
+        " is from /proc/PID/smaps_rollup (PSS divides what several programs share), processor time from its clock."
         " The peer is mqtt-io, with interrupts unless the row says polling.",
     )

@@ -7,8 +7,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import paho.mqtt.client as paho
-
 from bench.temple import peer
 from bench.tools import daemons
 from bench.tools.figures import Chapter, Row, spread
@@ -67,17 +65,8 @@ def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
         Side("mqtt-io by interrupt", by_interrupt.beams, by_interrupt.topic, edges=False),
         Side("mqtt-io by polling", by_polling.beams, by_polling.topic, edges=True),
     ]
-    ack_topic = contract.topic(daemons.TEMPLE, contract.Ack.leaf)
-
-    def acknowledge(client: paho.Client, received: Received) -> None:
-        """Acknowledge as a companion does, so that the send window stays open."""
-        if received.topic == own_topic:
-            token = contract.decode(contract.Token.leaf, received.payload)
-            assert isinstance(token, contract.Token)
-            client.publish(ack_topic, contract.encode(contract.Ack(token.source, token.seq)), qos=1)
-
     topics = (own_topic, f"{by_interrupt.topic.partition('/')[0]}/#", f"{by_polling.topic.partition('/')[0]}/#")
-    with Listener(port, topics, acknowledge) as listener:
+    with Listener(port, topics, daemons.acknowledge) as listener:
         for each in (by_interrupt, by_polling):
             status = f"{each.topic.partition('/')[0]}/status"
             wait_until(lambda status=status: bool(listener.under(status)), 20, f"mqtt-io at {status}")  # type: ignore[misc]

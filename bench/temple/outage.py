@@ -13,7 +13,7 @@ import paho.mqtt.client as paho
 from bench.temple import peer
 from bench.tools import daemons
 from bench.tools.figures import Chapter, Row
-from bench.tools.programs import HOST, BenchError, Programs, Running, free_port, system_program, wait_until
+from bench.tools.programs import BenchError, Programs, Running, free_port, wait_until
 from bench.tools.stopwatch import Beams, Listener, Received, paced
 from templo import contract
 
@@ -68,19 +68,13 @@ class Broker:
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
         self.port = free_port()
-        self._file = programs.folder / "outage.conf"
-        self._file.write_text(
-            f"listener {self.port} {HOST}\nallow_anonymous true\npersistence false\n"
-            "set_tcp_nodelay true\nmax_queued_messages 100000\n"
-        )
         self._starts = 0
         self._running: Running | None = None
 
     def start(self) -> None:
         """Start it."""
         self._starts += 1
-        name = f"mosquitto-{self._starts}"
-        running = self._running = self._programs.start(name, [system_program("mosquitto"), "-c", str(self._file)])
+        running = self._running = self._programs.start_mosquitto(f"mosquitto-{self._starts}", self.port)
         wait_until(lambda: "running" in running.said(), 10, "mosquitto")
 
     def kill(self) -> None:
@@ -120,12 +114,13 @@ def measure(programs: Programs) -> Chapter:
         wait_until(lambda: bool(listener.under(status)), 30, "mqtt-io's status")
         lost = [_outage(broker, listener, ours, theirs, *each) for each in OUTAGES]
         time.sleep(2)
-        disorder = [_disorder(listener, side, *IN_TURN) for side in (ours, theirs)]
+        own_disorder, their_disorder = (_disorder(listener, side, *IN_TURN) for side in (ours, theirs))
     rows = [
         Row(f"{down_s:g} s down, {tokens:,} at {rate}/s: lost", "tokens", each.ours, each.theirs, target=0)
         for (rate, tokens, down_s), each in zip(OUTAGES, lost, strict=True)
     ]
-    rows.append(Row(f"{IN_TURN[0]:,} alternating: out of order", "tokens", *disorder, target=0))
+    alternating = f"{IN_TURN[0]:,} alternating: out of order"
+    rows.append(Row(alternating, "tokens", own_disorder, their_disorder, target=0))
     return Chapter(
         "The broker down",
         tuple(rows),

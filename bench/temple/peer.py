@@ -8,6 +8,7 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.tools import beam
 from bench.tools.programs import HOST, ROOT, BenchError, Programs, Running
 from bench.tools.stopwatch import Beams
 
@@ -84,7 +85,7 @@ def _start(programs: Programs, name: str, port: int, inputs: list[dict[str, obje
     path = programs.folder / f"{name}.beam"
     running = programs.python(
         name,
-        str(ROOT / "bench" / "tools" / "beam.py"),
+        beam.__file__,
         str(path),
         "mqtt_io",
         str(configuration),

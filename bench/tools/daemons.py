@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from bench.tools.programs import HOST, ROOT, BenchError, Programs, Running, free_port, wait_until
-from bench.tools.stopwatch import Beams, Listener
+import paho.mqtt.client as paho
+
+from bench.tools import beam
+from bench.tools.programs import HOST, BenchError, Programs, Running, free_port, wait_until
+from bench.tools.stopwatch import Beams, Listener, Received
 from templo import contract
 
 TEMPLE = "bench"
@@ -61,7 +64,7 @@ def start_controller(
             beams = None
             running = programs.python("controller", "-m", "controller", "run", "--simulate", **environment)
         else:
-            command = (str(ROOT / "bench" / "tools" / "beam.py"), str(path), "controller", "run")
+            command = (beam.__file__, str(path), "controller", "run")
             running = programs.python("controller", *command, TEMPLO_BEAMS_FACTORY="mock", **environment)
             beams = Beams(path)
 
@@ -71,6 +74,16 @@ def start_controller(
 
         wait_until(born, 20, "the controller's birth")
     return Controller(running, state, beams)
+
+
+def acknowledge(client: paho.Client, received: Received) -> None:
+    """Acknowledge a token as a companion does, so that the send window stays open; other messages are left alone."""
+    if received.topic != contract.topic(TEMPLE, contract.Token.leaf):
+        return
+    token = contract.decode(contract.Token.leaf, received.payload)
+    assert isinstance(token, contract.Token)
+    ack = contract.Ack(token.source, token.seq)
+    client.publish(contract.topic(TEMPLE, contract.Ack.leaf), contract.encode(ack), qos=1)
 
 
 @dataclass(frozen=True, slots=True)

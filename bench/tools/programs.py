@@ -54,14 +54,16 @@ def free_port() -> int:
 
 
 def figures_in(tree: Tree, program: str, count: int) -> list[float]:
-    """Run a program of the bench in the folder of a tree; return the figures that it prints as JSON.
+    """Run a program of the bench, named by its file, in the folder of a tree; return the figures of its JSON.
 
     Raises `BenchError` if it fails.
     """
-    command = [tree.interpreter, str(ROOT / "bench" / "games" / program), str(count)]
+    command = [tree.interpreter, program, str(count)]
     ran = subprocess.run(command, cwd=tree.root, capture_output=True, text=True, check=False)
     if ran.returncode:
-        raise BenchError(f"{program} ended with {ran.returncode}; expected 0; it said: {ran.stderr[-1500:]}")
+        raise BenchError(
+            f"{Path(program).name} ended with {ran.returncode}; expected 0; it said: {ran.stderr[-1500:]}"
+        )
     figures: list[float] = json.loads(ran.stdout)
     return figures
 
@@ -122,6 +124,24 @@ class Running:
         It is the clock of `clock_getcpuclockid`, exact to the nanosecond; ticks in /proc/PID/stat are 10 ms.
         """
         return time.clock_gettime(~self.pid << 3 | _CPUCLOCK_SCHED)
+
+    def memory(self) -> tuple[float, float]:
+        """Return its proportional and its resident memory in MiB (PSS, RSS), from the kernel's own sums."""
+        found = {}
+        for line in Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()[1:]:
+            name, _, rest = line.partition(":")
+            found[name] = int(rest.split()[0]) / 1024
+        return found["Pss"], found["Rss"]
+
+    def status(self, name: str) -> int:
+        """Return a number of /proc/PID/status, such as ``VmRSS``, which costs less than `memory`; in KiB if a size.
+
+        Raises `BenchError` where there is none, as of a program that has ended.
+        """
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1])
+        raise BenchError(f"{self.name} has no {name}; expected it to run")
 
     def check(self) -> None:
         """Raise `BenchError` if it has ended."""
@@ -193,15 +213,19 @@ class Programs:
         Without ``set_tcp_nodelay`` mosquitto holds small packets back for the answer to the one before: 40 ms.
         """
         port = free_port()
+        broker = self.start_mosquitto("mosquitto", port)
+        wait_until(lambda: _listens(port), 10, f"mosquitto on port {port}")
+        broker.check()
+        return port
+
+    def start_mosquitto(self, name: str, port: int) -> Running:
+        """Start a broker like `mosquitto` on a port; it may not listen yet."""
         configuration = self.folder / "mosquitto.conf"
         configuration.write_text(
             f"listener {port} {HOST}\nallow_anonymous true\npersistence false\n"
             "set_tcp_nodelay true\nmax_queued_messages 100000\n"
         )
-        broker = self.start("mosquitto", [system_program("mosquitto"), "-c", str(configuration)])
-        wait_until(lambda: _listens(port), 10, f"mosquitto on port {port}")
-        broker.check()
-        return port
+        return self.start(name, [system_program("mosquitto"), "-c", str(configuration)])
 
     def python(
         self, name: str, *arguments: str, interpreter: Path | str | None = None, **environment: str

@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.temple.footprint import on_processor, resident
 from bench.tools import daemons
 from bench.tools.figures import Chapter, Row
 from bench.tools.programs import BenchError, Programs, wait_until
@@ -38,7 +37,7 @@ def measure(programs: Programs, counts: Sequence[int]) -> Chapter:
     controller = daemons.start_controller(programs, port)
     companion = daemons.start_companion(programs, port, {"WEB_STREAMS": str(max(counts)), "WEB_STREAMS_EACH": "64"})
     _watched(companion, controller, 1)
-    alone = resident(companion.running.pid)[0]
+    alone = companion.running.memory()[0]
     rows: list[Row] = []
     for count in counts:
         found = _watched(companion, controller, count)
@@ -62,7 +61,7 @@ def _watched(companion: daemons.Companion, controller: daemons.Controller, count
     with Readers([(companion.port, companion.table)], count) as readers:
         readers.wait_for_first()
         time.sleep(1)
-        spreads, before, received = [], on_processor(companion.running.pid), readers.received
+        spreads, before, received = [], companion.running.cpu_s(), readers.received
         for _ in range(TOKENS):
             readers.arrivals.clear()
             controller.breaks().drop(daemons.PINS[0], DARK_MS)
@@ -70,9 +69,9 @@ def _watched(companion: daemons.Companion, controller: daemons.Controller, count
             times = [at for at, _ in readers.arrivals]
             spreads.append((max(times) - min(times)) / 1e9)
             time.sleep(PAUSE_S)
-        spent = (on_processor(companion.running.pid) - before) / TOKENS
+        spent = (companion.running.cpu_s() - before) / TOKENS
         size = (readers.received - received) / TOKENS / count
         if readers.closed:
             raise BenchError(f"{readers.closed} of {count} streams were closed; expected all to stay open")
-        memory = resident(companion.running.pid)[0]
+        memory = companion.running.memory()[0]
     return Watched(memory, spent, size, statistics.median(spreads))
