@@ -12,27 +12,13 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import (
-    against,
-    backlog,
-    footprint,
-    hosted,
-    hostile,
-    latency,
-    outage,
-    pixels,
-    players,
-    playouts,
-    repaint,
-    scale,
-    seer,
-    sittings,
-    spectators,
-    start,
-    throughput,
-)
-from bench.figures import Chapter, written
-from bench.programs import BenchError, Programs
+from bench.against import command_line as against
+from bench.club import hosted, scale, start
+from bench.games import players, playouts, repaint, seer, sittings
+from bench.temple import backlog, footprint, latency, outage, pixels, throughput
+from bench.tools.figures import Chapter, written
+from bench.tools.programs import BenchError, Programs
+from bench.web import hostile, spectators
 
 PARTS = (
     "latency",
@@ -67,7 +53,27 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"--drained is {arguments.drained} with --temples {arguments.temples}; expected a token for each temple,"
             f" and {scale.LONE_SHARE} or more"
         )
-    measures: dict[str, Callable[[Programs], Chapter]] = {
+    measures = _measures(arguments)
+    chapters = []
+    began = time.monotonic()
+    try:
+        for part in arguments.parts or PARTS:
+            print(f"measuring {part} ...", flush=True)
+            with tempfile.TemporaryDirectory(prefix="bench-") as folder, Programs(Path(folder)) as programs:
+                chapters.append(measures[part](programs))
+    except BenchError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    print(f"\n{_machine()}; {time.monotonic() - began:.0f} s\n")
+    print(written(chapters))
+    return 0
+
+
+def _measures(arguments: argparse.Namespace) -> dict[str, Callable[[Programs], Chapter]]:
+    """Return what takes each measurement, of the size that the flags say."""
+    return {
         "latency": lambda programs: latency.measure(programs, arguments.rounds, arguments.tokens),
         "throughput": lambda programs: throughput.measure(programs, arguments.burst, arguments.sustained),
         "outage": outage.measure,
@@ -89,21 +95,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         "players": lambda _: players.measure(arguments.games, arguments.preset or players.PRESETS),
         "seer": lambda _: seer.measure(arguments.games, arguments.preset or players.PRESETS),
     }
-    chapters = []
-    began = time.monotonic()
-    try:
-        for part in arguments.parts or PARTS:
-            print(f"measuring {part} ...", flush=True)
-            with tempfile.TemporaryDirectory(prefix="bench-") as folder, Programs(Path(folder)) as programs:
-                chapters.append(measures[part](programs))
-    except BenchError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    print(f"\n{_machine()}; {time.monotonic() - began:.0f} s\n")
-    print(written(chapters))
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
 from hardware import checks, pictures, slicing, steps
 from hardware.bill import bill, fitted
 from hardware.bill import table as bill_table
-from hardware.catalogue import pieces
+from hardware.catalogue import Piece, pieces
 from hardware.making import BUILD, Workshop
 from hardware.parameters import BEADS, fitting
 from hardware.rules import BrokenRulesError, require
@@ -58,44 +59,17 @@ def main() -> int:
     if given.docs and given.bead is not None:
         parser.error("docs/ shows the temple for every kind of token")
     begun = monotonic()
+    out = folder(given.bead)
     try:
-        temple = require(fitting(given.bead))
-        out = folder(given.bead)
-        workshop = Workshop(temple, out)
-        kit = pieces(temple)
-        drawn = out / "pictures"
-        for piece in kit:
-            workshop.threemf(piece)
-            pictures.part(workshop, piece, drawn / f"{piece.name}.png")
-            print(f"  {piece.name}", flush=True)
-        pictures.assembly(workshop, kit, drawn / "temple.png")
-        pictures.assembly(workshop, kit, drawn / "temple-behind.png", turned=200)
-        pictures.assembly(workshop, kit, drawn / "temple-with-racks.png", racks=True)
-        pictures.assembly(workshop, kit, drawn / "exploded.png", exploded=True)
-        steps.draw_all(workshop, kit, drawn)
+        workshop = Workshop(require(fitting(given.bead)), out)
+        kit = pieces(workshop.temple)
+        _draw(workshop, kit, out / "pictures")
         drawings.draw(out / "wiring")
         (out / "bill.md").write_text("\n".join(bill_table(fitted(bill(), given.bead))) + "\n", "utf-8")
         if given.docs:
-            shown = DOCS / "pictures" / "temple"
-            shown.mkdir(parents=True, exist_ok=True)
-            for picture in drawn.glob("*.png"):
-                shutil.copy(picture, shown / picture.name)
-            drawings.draw(PICTURES)
-            renew()
+            _show(out / "pictures")
         if not given.no_slicer:
-            profile = "at 0.2 mm, three walls, 12 % infill, without support"
-            bed = temple.bed
-            head = HEAD.format(
-                profile=profile,
-                price=slicing.PRICE,
-                thinnest=bed.thinnest,
-                overhang=bed.overhang,
-                ledge=bed.ledge,
-                bridge=bed.bridge,
-                crumb=checks.CRUMB,
-                patch=checks.PATCH,
-            )
-            text = head + "\n".join(slicing.table(workshop, kit)) + "\n"
+            text = _parts(workshop, kit)
             (out / "parts.md").write_text(text, "utf-8")
             if given.docs:
                 (DOCS / "parts.md").write_text(text, "utf-8")
@@ -105,6 +79,45 @@ def main() -> int:
     print(f"Everything is in {out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out}.")
     print(f"It took {monotonic() - begun:.0f} s.")
     return 0
+
+
+def _draw(workshop: Workshop, kit: Sequence[Piece], drawn: Path) -> None:
+    """Write the files and the picture of every part, and the pictures of the whole temple."""
+    for piece in kit:
+        workshop.threemf(piece)
+        pictures.part(workshop, piece, drawn / f"{piece.name}.png")
+        print(f"  {piece.name}", flush=True)
+    pictures.assembly(workshop, kit, drawn / "temple.png")
+    pictures.assembly(workshop, kit, drawn / "temple-behind.png", turned=200)
+    pictures.assembly(workshop, kit, drawn / "temple-with-racks.png", racks=True)
+    pictures.assembly(workshop, kit, drawn / "exploded.png", exploded=True)
+    steps.draw_all(workshop, kit, drawn)
+
+
+def _show(drawn: Path) -> None:
+    """Write pictures and wiring into docs/."""
+    shown = DOCS / "pictures" / "temple"
+    shown.mkdir(parents=True, exist_ok=True)
+    for picture in drawn.glob("*.png"):
+        shutil.copy(picture, shown / picture.name)
+    drawings.draw(PICTURES)
+    renew()
+
+
+def _parts(workshop: Workshop, kit: Sequence[Piece]) -> str:
+    """Slice every part; return the table of them."""
+    bed = workshop.temple.bed
+    head = HEAD.format(
+        profile="at 0.2 mm, three walls, 12 % infill, without support",
+        price=slicing.PRICE,
+        thinnest=bed.thinnest,
+        overhang=bed.overhang,
+        ledge=bed.ledge,
+        bridge=bed.bridge,
+        crumb=checks.CRUMB,
+        patch=checks.PATCH,
+    )
+    return head + "\n".join(slicing.table(workshop, kit)) + "\n"
 
 
 if __name__ == "__main__":

@@ -251,48 +251,12 @@ def _report(findings: studies.Findings, path: Path, arguments: argparse.Namespac
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m lab", description="Plays games of app players for designers.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--games", type=_count, default=Sizes().games, help="how many games (%(default)s)")
-    shared.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (%(default)s)")
-    shared.add_argument("--processes", type=_count, help="how many at once (one for each core)")
-    shared.add_argument("--longest", type=_count, default=LONGEST, help="moves of a game at most (%(default)s)")
-    shared.add_argument("--folder", action="append", default=[], help="a game folder from elsewhere; may be repeated")
-    shared.add_argument(
-        "--minutes", type=float, help="begin no more games after so long, and say what was found by then"
-    )
-    shared.add_argument("--progress", type=Path, metavar="FILE", help="say there how many games are over")
-    shared.add_argument("--attended", action="store_true", help="end as soon as the standard input is closed")
-    records = argparse.ArgumentParser(add_help=False)
+    shared, setup, page = _shared_flags(), _setup_flags(), _page_flags()
+    records, to, players = (argparse.ArgumentParser(add_help=False) for _ in range(3))
     records.add_argument("--records", type=Path, metavar="FILE", help="keep records there, and go on from them")
-    setup = argparse.ArgumentParser(add_help=False)
-    setup.add_argument("game")
-    setup.add_argument("preset", nargs="?", default="classic")
-    setup.add_argument("--seats", type=int, help="how many sit down (the largest table)")
-    setup.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option; @FILE for a text")
-    setup.add_argument(
-        "--player",
-        action="append",
-        default=[],
-        help="who plays the next seat: app, app LEVEL, app CONSTANT=VALUE, random, eager MOVE, never MOVE",
-    )
-    page = argparse.ArgumentParser(add_help=False)
-    page.add_argument("--options", type=int, metavar="N", help="games for each value of an option (100; 0: none)")
-    page.add_argument("--habits", type=int, metavar="N", help="games for each habit (100; 0: none)")
-    page.add_argument(
-        "--cards", type=int, metavar="N", help="games of which each drawn card is blanked (60; 0: none)"
-    )
-    page.add_argument("--strengths", type=int, metavar="N", help="games of players who draw any move (100; 0: none)")
-    page.add_argument(
-        "--pace", type=_count, help=f"seconds of a turn at the table ({report.PACE_S}, or what the game says)"
-    )
-    page.add_argument(
-        "--language",
-        choices=(*report.LANGUAGES, EVERY),
-        default=report.LANGUAGES[0],
-        help=f"of the report, {EVERY} for a page in each (%(default)s)",
-    )
-    to = argparse.ArgumentParser(add_help=False)
     to.add_argument("--report", type=Path, default=Path("build/lab/report.html"), help="(%(default)s)")
+    players.add_argument("--one", default="app strong", help="who sits in one seat (%(default)s)")
+    players.add_argument("--other", default="app practised", help="who sits in the others (%(default)s)")
 
     made = commands.add_parser("run", parents=[setup, shared, records, page, to], help="play, and write a report")
     made.add_argument("--beside", action="store_true", help="also play the preset as it comes, and say what differs")
@@ -308,9 +272,6 @@ def _parser() -> argparse.ArgumentParser:
     made.set_defaults(command=deck, game="mexica", player=[])
     made = commands.add_parser("strategy", parents=[setup, shared, records], help="one habit pushed, each in turn")
     made.set_defaults(command=strategy)
-    players = argparse.ArgumentParser(add_help=False)
-    players.add_argument("--one", default="app strong", help="who sits in one seat (%(default)s)")
-    players.add_argument("--other", default="app practised", help="who sits in the others (%(default)s)")
     made = commands.add_parser("duel", parents=[setup, shared, records, players], help="one player against others")
     made.set_defaults(command=duel)
     made = commands.add_parser("fit", parents=[setup, shared, records, players], help="search better constants")
@@ -327,6 +288,56 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--into", type=Path, default=Path("build/lab"), help="(%(default)s)")
     made.set_defaults(command=everything)
     return parser
+
+
+def _shared_flags() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--games", type=_count, default=Sizes().games, help="how many games (%(default)s)")
+    shared.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (%(default)s)")
+    shared.add_argument("--processes", type=_count, help="how many at once (one for each core)")
+    shared.add_argument("--longest", type=_count, default=LONGEST, help="moves of a game at most (%(default)s)")
+    shared.add_argument("--folder", action="append", default=[], help="a game folder from elsewhere; may be repeated")
+    shared.add_argument(
+        "--minutes", type=float, help="begin no more games after so long, and say what was found by then"
+    )
+    shared.add_argument("--progress", type=Path, metavar="FILE", help="say there how many games are over")
+    shared.add_argument("--attended", action="store_true", help="end as soon as the standard input is closed")
+    return shared
+
+
+def _setup_flags() -> argparse.ArgumentParser:
+    setup = argparse.ArgumentParser(add_help=False)
+    setup.add_argument("game")
+    setup.add_argument("preset", nargs="?", default="classic")
+    setup.add_argument("--seats", type=int, help="how many sit down (the largest table)")
+    setup.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option; @FILE for a text")
+    setup.add_argument(
+        "--player",
+        action="append",
+        default=[],
+        help="who plays the next seat: app, app LEVEL, app CONSTANT=VALUE, random, eager MOVE, never MOVE",
+    )
+    return setup
+
+
+def _page_flags() -> argparse.ArgumentParser:
+    page = argparse.ArgumentParser(add_help=False)
+    page.add_argument("--options", type=int, metavar="N", help="games for each value of an option (100; 0: none)")
+    page.add_argument("--habits", type=int, metavar="N", help="games for each habit (100; 0: none)")
+    page.add_argument(
+        "--cards", type=int, metavar="N", help="games of which each drawn card is blanked (60; 0: none)"
+    )
+    page.add_argument("--strengths", type=int, metavar="N", help="games of players who draw any move (100; 0: none)")
+    page.add_argument(
+        "--pace", type=_count, help=f"seconds of a turn at the table ({report.PACE_S}, or what the game says)"
+    )
+    page.add_argument(
+        "--language",
+        choices=(*report.LANGUAGES, EVERY),
+        default=report.LANGUAGES[0],
+        help=f"of the report, {EVERY} for a page in each (%(default)s)",
+    )
+    return page
 
 
 def _count(text: str) -> int:

@@ -47,19 +47,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
     pace = pace or game_of(setup).playtest.paces.get(setup.preset, PACE_S)
     played = {**findings.strengths, **({"usual": findings.usual} if findings.usual else {})}
     quartiles = [round(each) for each in _quartiles(summary.turns)]
-    drawn = {
-        "lengths": charts.lengths(
-            summary.turns, (translate("turns"), translate("games")), translate("Length of the games")
-        ),
-        "seats": charts.seats(
-            {called(f"seat.{seat}", seat): share for seat, share in summary.seats.items()},
-            sum(each.share for each in summary.seats.values()) / len(summary.seats),
-            translate("% of all games won"),
-            translate("Wins by seat"),
-        ),
-        "options": _drawn(findings.options, f"{judged}, {translate('difference in %')}"),
-        "habits": _drawn(findings.habits, translate("wins of who has the habit, difference in %")),
-    }
+    drawn = _charts(findings, translate, called, judged)
     heat = game_of(setup).playtest.heat(options_of(setup))
     counted = ""
     if heat and summary.places:
@@ -97,6 +85,26 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
             charts={name: Markup(svg) for name, svg in drawn.items()},  # noqa: S704  # drawn here, from figures
         )
     )
+
+
+def _charts(
+    findings: Findings, translate: Callable[[str], str], called: Callable[[str, str], str], judged: str
+) -> dict[str, str]:
+    """Draw all charts but the board's."""
+    summary = findings.summary
+    return {
+        "lengths": charts.lengths(
+            summary.turns, (translate("turns"), translate("games")), translate("Length of the games")
+        ),
+        "seats": charts.seats(
+            {called(f"seat.{seat}", seat): share for seat, share in summary.seats.items()},
+            sum(each.share for each in summary.seats.values()) / len(summary.seats),
+            translate("% of all games won"),
+            translate("Wins by seat"),
+        ),
+        "options": _drawn(findings.options, f"{judged}, {translate('difference in %')}"),
+        "habits": _drawn(findings.habits, translate("wins of who has the habit, difference in %")),
+    }
 
 
 def _pages(translate: Callable[[str], str]) -> jinja2.Environment:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from controller.adapters.control_socket import ControlError, InUseError, held, prepare, send_request, socket_path
 from controller.adapters.sqlite_ledger import FILE_NAME
@@ -87,15 +88,30 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument(
         "--temple", action=SettingFlag, metavar="NAME", help="the temple's name at the broker (templo)"
     )
-    simulated = argparse.ArgumentParser(add_help=False)
-    simulated.add_argument("--simulate", action="store_true", help="simulate the beams")
+    requesting = argparse.ArgumentParser(add_help=False, parents=[common])
+    requesting.add_argument("--simulate", action="store_true", help="simulate the beams")
+    requesting.set_defaults(finds_daemon=True)
     parser = argparse.ArgumentParser(
         prog="templo-controller",
         description="Counts the tokens that fall into the temple, each exactly once, and publishes them.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands, common)
+    _add_scenario(commands, common)
+    _add_selftest(commands, requesting)
+    _add_drop(commands, requesting)
+    _add_calibrate(commands, requesting)
+    _add_status(commands, requesting)
+    _add_dismiss(commands, requesting)
+    _add_export(commands, requesting)
+    _add_pair(commands)
+    _add_backup(commands, common)
+    _add_restore(commands, common)
+    return parser
 
+
+def _add_run(commands: Any, common: argparse.ArgumentParser) -> None:
     run = commands.add_parser("run", parents=[common], help="count tokens until stopped")
     run.add_argument(
         "--beams",
@@ -115,53 +131,69 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.set_defaults(command=_run)
 
+
+def _add_scenario(commands: Any, common: argparse.ArgumentParser) -> None:
     scenario = commands.add_parser(
         "scenario", parents=[common], help="run a scenario file as fast as possible and print the result"
     )
     scenario.add_argument("file", type=Path, metavar="FILE", help="a scenario, in TOML")
-    scenario.add_argument("--json", action="store_true", help="as a JSON object")
+    _add_json(scenario)
     scenario.set_defaults(command=_scenario, simulate=True)
 
-    selftest = commands.add_parser(
-        "selftest", parents=[common, simulated], help="show what each beam reads, what is wrong and what to do"
-    )
-    selftest.add_argument("--json", action="store_true", help="as a JSON object")
-    selftest.set_defaults(command=_selftest, finds_daemon=True)
 
+def _add_selftest(commands: Any, requesting: argparse.ArgumentParser) -> None:
+    selftest = commands.add_parser(
+        "selftest", parents=[requesting], help="show what each beam reads, what is wrong and what to do"
+    )
+    _add_json(selftest)
+    selftest.set_defaults(command=_selftest)
+
+
+def _add_drop(commands: Any, requesting: argparse.ArgumentParser) -> None:
     drop = commands.add_parser(
-        "drop", parents=[common, simulated], help="drop simulated tokens; a real temple records them as tests"
+        "drop", parents=[requesting], help="drop simulated tokens; a real temple records them as tests"
     )
     drop.add_argument("god", nargs="?", type=_god, default=God.HUITZILOPOCHTLI, help=" or ".join(_NAMES))
     drop.add_argument("--count", type=_number(MOST_DROPS), default=1, metavar="N", help="number of tokens (1)")
     drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds between tokens (20)")
     drop.add_argument("--new", action="store_true", help="create a ledger if there is none and no daemon is running")
-    drop.set_defaults(command=_drop, finds_daemon=True)
+    drop.set_defaults(command=_drop)
 
+
+def _add_calibrate(commands: Any, requesting: argparse.ArgumentParser) -> None:
     calibrate = commands.add_parser(
-        "calibrate", parents=[common, simulated], help="measure tokens that you drop and learn the limits from them"
+        "calibrate", parents=[requesting], help="measure tokens that you drop and learn the limits from them"
     )
     calibrate.add_argument("god", type=_god, help=" or ".join(_NAMES))
     calibrate.add_argument(
         "--count", type=_number(MOST), default=USUAL, metavar="N", help=f"number of tokens ({USUAL})"
     )
     calibrate.add_argument("--yes", action="store_true", help="use the proposed limits without asking")
-    calibrate.set_defaults(command=_calibrate, finds_daemon=True)
+    calibrate.set_defaults(command=_calibrate)
 
-    status = commands.add_parser("status", parents=[common, simulated], help="show the temple's health")
-    status.add_argument("--json", action="store_true", help="as a JSON object")
-    status.set_defaults(command=_status, finds_daemon=True)
 
+def _add_status(commands: Any, requesting: argparse.ArgumentParser) -> None:
+    status = commands.add_parser("status", parents=[requesting], help="show the temple's health")
+    _add_json(status)
+    status.set_defaults(command=_status)
+
+
+def _add_dismiss(commands: Any, requesting: argparse.ArgumentParser) -> None:
     dismiss = commands.add_parser(
-        "dismiss", parents=[common, simulated], help="remove a notice that you have dealt with (see status)"
+        "dismiss", parents=[requesting], help="remove a notice that you have dealt with (see status)"
     )
     dismiss.add_argument("code", metavar="CODE", help="the notice's code, such as ledger_restored")
-    dismiss.set_defaults(command=_dismiss, finds_daemon=True)
+    dismiss.set_defaults(command=_dismiss)
 
-    export = commands.add_parser("export", parents=[common, simulated], help="print the tokens of the ledger")
+
+def _add_export(commands: Any, requesting: argparse.ArgumentParser) -> None:
+    export = commands.add_parser("export", parents=[requesting], help="print the tokens of the ledger")
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines or CSV (jsonl)")
     export.add_argument("--output", type=Path, metavar="FILE", help="write to this file instead of the terminal")
-    export.set_defaults(command=_export, finds_daemon=True)
+    export.set_defaults(command=_export)
 
+
+def _add_pair(commands: Any) -> None:
     pair = commands.add_parser(
         "pair",
         help="let an organiser's code give this temple its name, its table, and its password at the broker",
@@ -172,6 +204,8 @@ def _parser() -> argparse.ArgumentParser:
     pair.add_argument("--authority", type=Path, metavar="FILE", help="the certificate of the authority, from /trust")
     pair.set_defaults(command=_pair)
 
+
+def _add_backup(commands: Any, common: argparse.ArgumentParser) -> None:
     backup = commands.add_parser(
         "backup",
         parents=[common],
@@ -181,12 +215,17 @@ def _parser() -> argparse.ArgumentParser:
     backup.add_argument("--if-begun", action="store_true", help="write nothing if no ledger was ever begun here")
     backup.set_defaults(command=_backup, simulate=False, finds_daemon=True)
 
+
+def _add_restore(commands: Any, common: argparse.ArgumentParser) -> None:
     restore = commands.add_parser(
         "restore", parents=[common], help="replace the ledger with a backup; the daemon must not be running"
     )
     restore.add_argument("file", type=Path, metavar="FILE", help="a file that 'backup' wrote")
     restore.set_defaults(command=_restore, simulate=False)
-    return parser
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="as a JSON object")
 
 
 def _of_running(settings: Settings, installed: Path) -> Settings:

@@ -58,18 +58,12 @@ def wait_for_beams(
     due = time.monotonic() + next(waits)
     _report(error, supervisor)
     link.connection.start()
-
-    def answer(request: Mapping[str, object]) -> Mapping[str, object]:
-        if request.get("do") == "dismiss":
-            raise ControlError(f"no notice can be dismissed before the beams can be watched: {error}")
-        if request.get("do") != "status":
-            raise ControlError(f"no token can be counted: {error}")
-        return _status(settings, identity, error, link)
-
     with ExitStack() as stack:
         stack.callback(link.stop, identity.gone(State.STOPPED, None))
         with suppress(ControlError):  # the state directory cannot be written: the temple's page says why
-            server = ControlServer(socket_path(settings.state), answer)
+            server = ControlServer(
+                socket_path(settings.state), lambda request: _answer(request, settings, identity, error, link)
+            )
             stack.callback(server.close)
             server.start()
         while not ended.wait(feeder.pause(LOOK_S)):
@@ -92,6 +86,17 @@ def wait_for_beams(
                 supervisor.notify("STATUS=")
                 return True
         return False
+
+
+def _answer(
+    request: Mapping[str, object], settings: Settings, identity: Identity, error: BeamsError, link: Link
+) -> Mapping[str, object]:
+    """Answer the command line; raises `ControlError` for all but ``status``."""
+    if request.get("do") == "dismiss":
+        raise ControlError(f"no notice can be dismissed before the beams can be watched: {error}")
+    if request.get("do") != "status":
+        raise ControlError(f"no token can be counted: {error}")
+    return _status(settings, identity, error, link)
 
 
 def _status(settings: Settings, identity: Identity, error: BeamsError, link: Link) -> dict[str, object]:

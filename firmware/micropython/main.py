@@ -54,14 +54,7 @@ def run(chosen, going):
     radio = Radio(wlan, chosen)
     names = Resolver(lambda: _never_blocking(socket.SOCK_DGRAM), radio.name_server, os.urandom)
     lamp_pin = machine.Pin("LED", machine.Pin.OUT)
-    limits = Limits(
-        int(chosen["min_break_ms"] * 1000),
-        int(chosen["min_clear_ms"] * 1000),
-        int(chosen["max_break_ms"] * 1000),
-        chosen["flicker_per_s"],
-        None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
-        None if chosen["narrow_ms"] is None else int(chosen["narrow_ms"] * 1000),
-    )
+    limits = _limits(chosen)
     learned = calibration.Calibration(
         limits, configuration.named(chosen), calibration.load(), lambda known: calibration.save(known, os.rename)
     )
@@ -108,6 +101,18 @@ def run(chosen, going):
         raise
     _close(one, names, clock)
     return one
+
+
+def _limits(chosen):
+    """Return the counter's limits in microseconds."""
+    return Limits(
+        int(chosen["min_break_ms"] * 1000),
+        int(chosen["min_clear_ms"] * 1000),
+        int(chosen["max_break_ms"] * 1000),
+        chosen["flicker_per_s"],
+        None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
+        None if chosen["narrow_ms"] is None else int(chosen["narrow_ms"] * 1000),
+    )
 
 
 def _close(one, names, clock):

@@ -37,6 +37,29 @@ NEXT_RUN = 1000
 
 def main() -> int:
     """Run it; returns 1 if fewer single drops were counted than `WANTED` says, or more than fell."""
+    parser = _parser()
+    given = parser.parse_args()
+    if given.write and given.bead is not None:
+        parser.error("what is kept is of the temple for every kind of token")
+    temple = require(fitting(given.bead))
+    if given.heaps is not None:
+        return _print_rows(_heaps(temple, given.heaps))
+    if given.hands is not None:
+        return _print_rows(_hands(temple, given.hands))
+    begun = monotonic()
+    tallies, alone = _runs(temple, given)
+    hands = _handfuls(temple, alone, given.seed)
+    _print_limits(
+        temple, alone, "all four kinds" if given.bead is None else " and ".join(kind.name for kind in alone)
+    )
+    print(f"It took {monotonic() - begun:.0f} s. Nothing here has been printed or measured with a real sensor yet.")
+    if given.write:
+        command = f"--tokens {given.tokens} --seed {given.seed} --runs {given.runs} --every {given.every:g} --write"
+        report.write(temple, command, tallies, alone, hands)
+    return int(any(not WANTED * tally.dropped <= tally.counted <= tally.dropped for tally in tallies))
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make physics", description=__doc__)
     parser.add_argument("--tokens", type=int, default=125, help="of each kind, in batches of 25 (%(default)s)")
     parser.add_argument("--seed", type=int, default=20261122)
@@ -60,19 +83,17 @@ def main() -> int:
         metavar="MM",
         help=f"in a temple for round beads of {BEADS[0]} to {BEADS[-1]} mm, all of one size, and no others",
     )
-    given = parser.parse_args()
-    if given.write and given.bead is not None:
-        parser.error("what is kept is of the temple for every kind of token")
-    temple = require(fitting(given.bead))
-    if given.heaps is not None:
-        for row in _heaps(temple, given.heaps):
-            print(row, flush=True)
-        return 0
-    if given.hands is not None:
-        for row in _hands(temple, given.hands):
-            print(row, flush=True)
-        return 0
-    begun = monotonic()
+    return parser
+
+
+def _print_rows(rows: Iterator[str]) -> int:
+    for row in rows:
+        print(row, flush=True)
+    return 0
+
+
+def _runs(temple: Temple, given: argparse.Namespace) -> tuple[list[report.Tally], dict[Token, list[Batch]]]:
+    """Drop tokens one by one in every run; return what became of each run, and the batches of each kind."""
     tallies: list[report.Tally] = []
     alone: dict[Token, list[Batch]] = {kind: [] for kind in temple.tokens}
     for seed in range(given.seed, given.seed + NEXT_RUN * given.runs, NEXT_RUN):
@@ -82,26 +103,28 @@ def main() -> int:
             alone[kind] += batches
     for kind, batches in alone.items():
         print("  " + report.line(kind, batches))
+    return tallies, alone
+
+
+def _handfuls(temple: Temple, alone: report.Alone, seed: int) -> dict[Token, report.Hands]:
+    """Let handfuls go, and count each kind by the limits that its single drops teach."""
     print(f"Handfuls of {HAND}, which no program can take apart:")
     hands: dict[Token, report.Hands] = {}
     for kind in temple.tokens:
-        batches = [handful(temple, kind, given.seed + n, HAND) for n in range(HANDS)]
+        batches = [handful(temple, kind, seed + n, HAND) for n in range(HANDS)]
         total = counted(count_tokens(scenario(batches, "Handfuls"), band(alone[kind])))
         through = sum(batch.through for batch in batches)
         hands[kind] = report.Hands(HAND * HANDS, through, total)
         print(f"  {kind.name:<9} {HAND * HANDS} dropped, {through} came out, {total} counted")
+    return hands
+
+
+def _print_limits(temple: Temple, alone: report.Alone, taught: str) -> None:
     learnt = to_dict(band([batch for batches in alone.values() for batch in batches]))
     words = ", ".join(f"{name} {value:g}" for name, value in learnt.items() if value)
-    taught = "all four kinds" if given.bead is None else " and ".join(kind.name for kind in alone)
     print(f"What calibrate would learn of {taught}: {words}")
-    windows = report.windows(temple, alone)
-    for name, window in windows.items():
+    for name, window in report.windows(temple, alone).items():
         print(f"  {name} may be {window}; the counter starts with {to_dict(Limits())[name]:g}")
-    print(f"It took {monotonic() - begun:.0f} s. Nothing here has been printed or measured with a real sensor yet.")
-    if given.write:
-        command = f"--tokens {given.tokens} --seed {given.seed} --runs {given.runs} --every {given.every:g} --write"
-        report.write(temple, command, tallies, alone, hands)
-    return int(any(not WANTED * tally.dropped <= tally.counted <= tally.dropped for tally in tallies))
 
 
 def _hands(temple: Temple, number: int) -> Iterator[str]:

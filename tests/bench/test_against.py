@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import against, trees
-from bench.against import Figure, compared
-from bench.programs import ROOT, BenchError
+from bench.against import command_line, trees
+from bench.against.comparison import Figure, compared
+from bench.tools.programs import ROOT, BenchError
 
 TINY = ["--rounds", "1", "--tokens", "2", "--burst", "10", "--posts", "4"]
 TINY += ["--playouts", "0.001", "--repaint", "1", "--sittings", "1"]
@@ -20,7 +20,7 @@ in_a_clone = pytest.mark.skipif(
 
 @in_a_clone
 def test_every_figure_of_both_trees_stands_in_one_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert against.main(["HEAD", *TINY]) == 0
+    assert command_line.main(["HEAD", *TINY]) == 0
     shown = capsys.readouterr().out
     for figure in (
         "beam clear to the subscriber, median",
@@ -36,7 +36,7 @@ def test_every_figure_of_both_trees_stands_in_one_table(capsys: pytest.CaptureFi
 
 @in_a_clone
 def test_a_revision_that_git_does_not_know_is_refused_with_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert against.main(["no-such-revision"]) == 2
+    assert command_line.main(["no-such-revision"]) == 2
     assert "no-such-revision" in capsys.readouterr().err
 
 

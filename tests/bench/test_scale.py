@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import scale
 from bench.__main__ import main
-from bench.programs import BenchError, Programs
+from bench.club import scale
+from bench.tools.programs import BenchError, Programs
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench import start
+from bench.club import start
 
 
 def test_starts_are_measured_over_games_that_are_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("templo", "controller", "companion", "hardware", "lab")
+PACKAGES = ("templo", "controller", "companion", "hardware", "lab", "bench")
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,8 @@ def test_the_tree_as_it_is_keeps_every_contract(copy: Path) -> None:
         ("companion/service/tables.py", "import controller.core.counting"),
         ("lab/matches.py", "from companion.model import table"),
         ("companion/games/registry.py", "import lab.matches"),
+        ("companion/games/registry.py", "import bench.tools.figures"),
+        ("bench/tools/programs.py", "from bench.temple import latency"),
     ],
 )
 def test_a_forbidden_import_is_noticed(copy: Path, file: str, line: str) -> None:

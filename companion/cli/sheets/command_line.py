@@ -19,6 +19,25 @@ GAME_CRAFTER, TABLETOP_SIMULATOR = "game-crafter", "tabletop-simulator"
 
 def main(argv: Sequence[str]) -> int:
     """Run ``companion sheets``; returns the exit code."""
+    arguments = _parser().parse_args(argv)
+    stock = STOCK if arguments.stock is None else arguments.stock
+    printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts, stock)
+    try:
+        if not THINNEST <= printing.stock <= THICKEST:
+            raise SheetsError(f"--stock is {printing.stock:g}; expected {THINNEST:g} to {THICKEST:g} mm")
+        press = Press(registry.load())
+        _check(arguments)
+        if arguments.export:
+            export(press, arguments.export, arguments.wanted, arguments.out, arguments.images)
+        else:
+            build(press, arguments.wanted, arguments.out, printing, arguments.players)
+    except (SheetsError, registry.RegistryError) as error:
+        print(f"templo-companion sheets: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="templo-companion sheets", description="Builds PDFs of the games' printable pages."
     )
@@ -43,33 +62,22 @@ def main(argv: Sequence[str]) -> int:
         help="the whole path of the folder in which a player of Tabletop Simulator will keep the images; "
         "without it they stay where they are written",
     )
-    arguments = parser.parse_args(argv)
-    stock = STOCK if arguments.stock is None else arguments.stock
-    printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts, stock)
-    try:
-        if not THINNEST <= printing.stock <= THICKEST:
-            raise SheetsError(f"--stock is {printing.stock:g}; expected {THINNEST:g} to {THICKEST:g} mm")
-        press = Press(registry.load())
-        if arguments.export:
-            if arguments.low_ink or arguments.fronts or arguments.players or arguments.paper != DEFAULT:
-                raise SheetsError("--export has no --paper, --low-ink, --fronts or --players: those are for PDFs")
-            if arguments.stock is not None:
-                raise SheetsError("--export has no --stock: that is for PDFs of boxes")
-            if arguments.images and arguments.export != TABLETOP_SIMULATOR:
-                raise SheetsError(f"--images goes with --export {TABLETOP_SIMULATOR}")
-            if arguments.images and not _absolute(arguments.images):
-                raise SheetsError(
-                    f"--images is {arguments.images!r}; expected a whole path, as /home/ana/images or C:/images"
-                )
-            export(press, arguments.export, arguments.wanted, arguments.out, arguments.images)
-            return 0
-        if arguments.images:
-            raise SheetsError(f"--images goes with --export {TABLETOP_SIMULATOR}")
-        build(press, arguments.wanted, arguments.out, printing, arguments.players)
-    except (SheetsError, registry.RegistryError) as error:
-        print(f"templo-companion sheets: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return parser
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse flags that do not go together; raises `SheetsError`."""
+    if arguments.export:
+        if arguments.low_ink or arguments.fronts or arguments.players or arguments.paper != DEFAULT:
+            raise SheetsError("--export has no --paper, --low-ink, --fronts or --players: those are for PDFs")
+        if arguments.stock is not None:
+            raise SheetsError("--export has no --stock: that is for PDFs of boxes")
+    if arguments.images and arguments.export != TABLETOP_SIMULATOR:
+        raise SheetsError(f"--images goes with --export {TABLETOP_SIMULATOR}")
+    if arguments.images and not _absolute(arguments.images):
+        raise SheetsError(
+            f"--images is {arguments.images!r}; expected a whole path, as /home/ana/images or C:/images"
+        )
 
 
 def _absolute(folder: str) -> bool:

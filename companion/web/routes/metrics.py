@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, Response
@@ -54,89 +54,95 @@ def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
     temples = services.temples.all()
     return [
         Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(services)),
-        Metric("templo_streams", "gauge", "Event streams that are open.", (({}, hub.streams),)),
-        Metric("templo_streams_limit", "gauge", "Event streams that may be open.", (({}, hub.cap),)),
+        _one("templo_streams", "gauge", "Event streams that are open.", hub.streams),
+        _one("templo_streams_limit", "gauge", "Event streams that may be open.", hub.cap),
         *_installation(config),
         Metric(
             "templo_tokens_unclaimed", "gauge", "Tokens that wait for somebody's word, by game.", _unclaimed(services)
         ),
-        Metric(
-            "templo_temple_up",
-            "gauge",
-            "Whether a temple is connected and last reported that it works.",
-            tuple(({"temple": each.name}, int(each.alive and each.reachable)) for each in temples),
-        ),
-        Metric(
-            "templo_temple_trouble",
-            "gauge",
-            "1 for what keeps a connected temple from recording tokens.",
-            tuple(
-                ({"temple": each.name, "code": each.status.trouble}, 1)
-                for each in temples
-                if each.alive and each.reachable and each.status and each.status.trouble
-            ),
-        ),
-        Metric(
-            "templo_temple_stored",
-            "gauge",
-            "Whether this companion, of all that share the store, stores a temple's tokens.",
-            tuple(({"temple": each.name}, int(config.stores(each.name))) for each in temples),
-        ),
-        Metric("templo_beam_state", "gauge", "1 for the state that a beam is in.", tuple(_beams(temples))),
-        Metric(
-            "templo_tokens_received_total",
-            "counter",
-            "Tokens kept from a temple since ever, tests left out.",
-            tuple(({"temple": each.name, "god": god}, each.totals[god]) for each in temples for god in contract.God),
-        ),
-        Metric(
-            "templo_tokens_quarantined_total",
-            "counter",
-            "Tokens held apart because others had taken their numbers.",
-            tuple(({"temple": each.name}, services.temples.decisions.ever_held(each.name)) for each in temples),
-        ),
-        Metric(
-            "templo_tokens_held",
-            "gauge",
-            "Tokens held apart that wait for a person's decision.",
-            tuple(({"temple": each.name}, each.quarantined) for each in temples),
-        ),
-        Metric(
-            "templo_tokens_on_way",
-            "gauge",
-            "Tokens in a temple's ledger, by its last word, that have not arrived.",
-            tuple(
-                ({"temple": each.name, "god": god}, number)
-                for each in temples
-                for god, number in services.temples.ledgers.on_way(each.name).items()
-            ),
-        ),
+        *_health(temples, config),
+        *_tokens(temples, services),
     ]
+
+
+def _one(name: str, kind: str, meaning: str, value: float) -> Metric:
+    """Return a metric with one sample, which has no labels."""
+    return Metric(name, kind, meaning, (({}, value),))
+
+
+def _health(temples: Sequence[Temple], config: WebConfig) -> Iterator[Metric]:
+    """Yield what says how the temples and their beams are."""
+    yield Metric(
+        "templo_temple_up",
+        "gauge",
+        "Whether a temple is connected and last reported that it works.",
+        tuple(({"temple": each.name}, int(each.alive and each.reachable)) for each in temples),
+    )
+    yield Metric(
+        "templo_temple_trouble",
+        "gauge",
+        "1 for what keeps a connected temple from recording tokens.",
+        tuple(
+            ({"temple": each.name, "code": each.status.trouble}, 1)
+            for each in temples
+            if each.alive and each.reachable and each.status and each.status.trouble
+        ),
+    )
+    yield Metric(
+        "templo_temple_stored",
+        "gauge",
+        "Whether this companion, of all that share the store, stores a temple's tokens.",
+        tuple(({"temple": each.name}, int(config.stores(each.name))) for each in temples),
+    )
+    yield Metric("templo_beam_state", "gauge", "1 for the state that a beam is in.", tuple(_beams(temples)))
+
+
+def _tokens(temples: Sequence[Temple], services: Services) -> Iterator[Metric]:
+    """Yield what says where the temples' tokens are."""
+    yield Metric(
+        "templo_tokens_received_total",
+        "counter",
+        "Tokens kept from a temple since ever, tests left out.",
+        tuple(({"temple": each.name, "god": god}, each.totals[god]) for each in temples for god in contract.God),
+    )
+    yield Metric(
+        "templo_tokens_quarantined_total",
+        "counter",
+        "Tokens held apart because others had taken their numbers.",
+        tuple(({"temple": each.name}, services.temples.decisions.ever_held(each.name)) for each in temples),
+    )
+    yield Metric(
+        "templo_tokens_held",
+        "gauge",
+        "Tokens held apart that wait for a person's decision.",
+        tuple(({"temple": each.name}, each.quarantined) for each in temples),
+    )
+    yield Metric(
+        "templo_tokens_on_way",
+        "gauge",
+        "Tokens in a temple's ledger, by its last word, that have not arrived.",
+        tuple(
+            ({"temple": each.name, "god": god}, number)
+            for each in temples
+            for god, number in services.temples.ledgers.on_way(each.name).items()
+        ),
+    )
 
 
 def _installation(config: WebConfig) -> Iterator[Metric]:
     if config.tenant is not None:
         meaning = "Whether what stores tokens and makes the app's moves failed within a minute, and is begun again."
-        yield Metric("templo_tenant_failing", "gauge", meaning, (({}, int(config.is_failing())),))
+        yield _one("templo_tenant_failing", "gauge", meaning, int(config.is_failing()))
         return
-    yield Metric(
-        "templo_broker_connected",
-        "gauge",
-        "Whether this companion receives what temples publish.",
-        (({}, int(config.is_connected())),),
-    )
-    yield Metric(
-        "process_cpu_seconds_total",
-        "counter",
-        "Processor time that this companion has used.",
-        (({}, round(time.process_time(), 2)),),
-    )
+    meaning = "Whether this companion receives what temples publish."
+    yield _one("templo_broker_connected", "gauge", meaning, int(config.is_connected()))
+    meaning = "Processor time that this companion has used."
+    yield _one("process_cpu_seconds_total", "counter", meaning, round(time.process_time(), 2))
     if config.hosting is not None:
         now = config.hosting()
-        yield Metric("templo_tenants", "gauge", "Tenants of the installation.", (({}, now.known),))
-        in_use, failing = "Tenants that are in use at this companion.", "Tenants whose work fails at this companion."
-        yield Metric("templo_tenants_in_use", "gauge", in_use, (({}, now.in_use),))
-        yield Metric("templo_tenants_failing", "gauge", failing, (({}, now.failing),))
+        yield _one("templo_tenants", "gauge", "Tenants of the installation.", now.known)
+        yield _one("templo_tenants_in_use", "gauge", "Tenants that are in use at this companion.", now.in_use)
+        yield _one("templo_tenants_failing", "gauge", "Tenants whose work fails at this companion.", now.failing)
 
 
 def _tables(services: Services) -> tuple[tuple[Labels, int], ...]:

@@ -10,29 +10,8 @@ from companion.games.mexica.rules import apocalypse, battle, board, landing
 from companion.games.mexica.rules.board import Task, with_card
 from companion.games.mexica.rules.bonuses import boosted, wards_off_attack, wards_off_card
 from companion.games.mexica.rules.calendar import SIGNS, place_of, start, walk
+from companion.games.mexica.rules.cards import effects
 from companion.games.mexica.rules.cards.deck import Card
-from companion.games.mexica.rules.cards.effects import (
-    AnotherTurn,
-    Attack,
-    Boost,
-    Demand,
-    Draw,
-    Effect,
-    Gain,
-    Give,
-    GoTo,
-    GoToStart,
-    Lose,
-    Nothing,
-    Pay,
-    Reroll,
-    ReturnCard,
-    Sign,
-    Standing,
-    TakeWeek,
-    Walk,
-    Ward,
-)
 from companion.games.mexica.rules.cards.timing import Moment
 from companion.games.mexica.rules.hands import any_of, card, pile_of, weeks_of
 from companion.games.mexica.rules.state import State
@@ -67,7 +46,7 @@ def played(state: State, seat: Seat, card_id: str) -> State:
 def _reroll_held_off(state: State, seat: Seat, card_id: str) -> State | None:
     """Return the state after a ward held a second roll of its holder's die off (ruling M50), or None."""
     effect = card(state, card_id).effect
-    if not isinstance(effect, Reroll) or effect.whose != "theirs":
+    if not isinstance(effect, effects.Reroll) or effect.whose != "theirs":
         return None  # a tribe's card on itself is turned on nobody
     enemy = battle.highest_enemy(state, seat)
     return wards_off_card(state, enemy, card_id) if enemy != battle.CORTEZ else None
@@ -76,33 +55,33 @@ def _reroll_held_off(state: State, seat: Seat, card_id: str) -> State | None:
 def happen(state: State, seat: Seat, known: Card) -> State:
     """Return the state after a card's effect on a tribe, or with the question that the effect needs answered."""
     match known.effect:
-        case Walk(spaces):
+        case effects.Walk(spaces):
             here = state.laid.tribes[state.index(seat)].place
             return landing.forced(state, seat, walk(here, spaces))
-        case GoTo(space, bonus):
+        case effects.GoTo(space, bonus):
             wins = state.laid.tribes[state.index(seat)].wins
             if bonus and not (state.rules.reread and landing.exhausted(state)):  # ruling M47
                 state = _due(state, Task("bonus", seat, (bonus, wins)))
             return landing.forced(state, seat, place_of(space))
-        case GoToStart(of):
+        case effects.GoToStart(of):
             return landing.forced(state, seat, start(of, state.rules.starts))
-        case Attack(whom, bonus):
+        case effects.Attack(whom, bonus):
             return _attack(state, seat, known, whom, bonus)
-        case Draw(pile):
+        case effects.Draw(pile):
             return _due(state, board.draw(seat, pile))
-        case AnotherTurn():
+        case effects.AnotherTurn():
             return replace(state, board=replace(state.laid, again=(*state.laid.again, seat)))
-        case TakeWeek(which):
+        case effects.TakeWeek(which):
             return _take_week(state, seat, which)
-        case Ward(against):
+        case effects.Ward(against):
             return _ward(state, seat, against)
-        case Boost(what, by, "mine"):
+        case effects.Boost(what, by, "mine"):
             return boosted(state, seat, board.Boost(what, by, now=known.pile != "day"))
-        case Reroll(whose):
+        case effects.Reroll(whose):
             return battle.again(state, seat, whose)
-        case Pay(_, "one") | Demand() | Boost() | ReturnCard():
+        case effects.Pay(_, "one") | effects.Demand() | effects.Boost() | effects.ReturnCard():
             return _choose_tribe(state, seat, known)
-        case Sign() | Standing() | Nothing():
+        case effects.Sign() | effects.Standing() | effects.Nothing():
             return state
     return _tokens(state, seat, known.effect)
 
@@ -120,7 +99,7 @@ def targets(state: State, seat: Seat, card_id: str) -> list[Seat]:
     return [
         each
         for each in state.others(seat)
-        if not isinstance(effect, ReturnCard) or returnable(state, each, effect.pile)
+        if not isinstance(effect, effects.ReturnCard) or returnable(state, each, effect.pile)
     ]
 
 
@@ -128,18 +107,18 @@ def chosen(state: State, seat: Seat, card_id: str, whom: Seat) -> State:
     """Return the state after a card was turned on a tribe, which a ward may hold off (row 28)."""
     known, n, other = card(state, card_id), state.index(seat), state.index(whom)
     effect = known.effect
-    if isinstance(effect, Pay):
+    if isinstance(effect, effects.Pay):
         return replace(state, board=state.laid.pay(n, other, effect.tokens))
     if held_off := wards_off_card(state, whom, card_id):
         return held_off
     match effect:
-        case Demand(tokens, "me"):
+        case effects.Demand(tokens, "me"):
             return replace(state, board=state.laid.pay(other, n, tokens))
-        case Demand(tokens, god):
+        case effects.Demand(tokens, god):
             return offer(state, whom, god, tokens)
-        case Boost(what, by, _):
+        case effects.Boost(what, by, _):
             return boosted(state, whom, board.Boost(what, by))
-        case ReturnCard(pile):
+        case effects.ReturnCard(pile):
             return _due(state, Task("return", whom, (pile,)))
     raise AssertionError(f"{card_id} is turned on nobody")
 
@@ -215,27 +194,28 @@ def _playable(state: State, seat: Seat, moment: Moment) -> list[str]:
     return [each for each in state.laid.tribes[state.seats.index(seat)].hand if each in playable]
 
 
-def _gathers(effect: Effect) -> bool:
-    return isinstance(effect, Boost) and effect.what == "gather"
+def _gathers(effect: effects.Effect) -> bool:
+    return isinstance(effect, effects.Boost) and effect.what == "gather"
 
 
 def moves_nobody(state: State, card_id: str) -> bool:
     """Return whether a card would move a tribe, but no longer can in this turn (ruling M47)."""
-    return isinstance(card(state, card_id).effect, Walk | GoTo | GoToStart) and landing.exhausted(state)
+    effect = card(state, card_id).effect
+    return isinstance(effect, effects.Walk | effects.GoTo | effects.GoToStart) and landing.exhausted(state)
 
 
-def _tokens(state: State, seat: Seat, effect: Effect) -> State:
+def _tokens(state: State, seat: Seat, effect: effects.Effect) -> State:
     n, board_ = state.index(seat), state.laid
     match effect:
-        case Gain(tokens):
+        case effects.Gain(tokens):
             return replace(state, board=board_.from_reserve(n, tokens))
-        case Lose(tokens):
+        case effects.Lose(tokens):
             return replace(state, board=board_.to_reserve(n, tokens))
-        case Pay(tokens, _):
+        case effects.Pay(tokens, _):
             for each in state.others(seat):
                 board_ = board_.pay(n, state.index(each), tokens)
             return replace(state, board=board_)
-        case Give(god, tokens):
+        case effects.Give(god, tokens):
             return offer(state, seat, god, tokens)
     raise AssertionError(f"{effect} moves no tokens")
 

@@ -22,29 +22,20 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from companion.games.kit import Arg, Fault, toml
 from companion.games.mexica.rules.cards.effects import (
+    KINDS,
     SPACES,
-    AnotherTurn,
     Attack,
     Boost,
-    Demand,
     Draw,
     Effect,
     EffectError,
     Gain,
-    Give,
-    GoTo,
-    GoToStart,
-    Lose,
     Nothing,
-    Pay,
     Reroll,
-    ReturnCard,
     Sign,
     SignName,
     Space,
     Standing,
-    TakeWeek,
-    Walk,
     Ward,
     from_table,
     name_of,
@@ -337,14 +328,11 @@ def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Car
 
 
 _KINDS: Mapping[Pile, tuple[type[Effect], ...]] = {
-    "day": (
-        GoTo, GoToStart, Walk, AnotherTurn, Gain, Lose, Pay, Demand, Give, Draw, TakeWeek, Attack, ReturnCard, Ward,
-        Boost, Sign, Nothing,
-    ),
+    "day": tuple(kind for kind in KINDS.values() if kind not in (Standing, Reroll)),
     "week": (Standing, Nothing),
     "war": (Boost, Attack, Reroll, Ward, Sign, Nothing),
     "rain": (Boost, Gain, Draw, Ward, Sign, Nothing),
-}  # fmt: skip
+}
 """What the cards of a pile may do: War in battle, Rain at a landing, Week for as long as it is held."""
 
 _BOOSTS: Mapping[Pile, tuple[str, ...]] = {

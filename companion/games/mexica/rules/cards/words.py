@@ -7,29 +7,8 @@ under ``card.<id>``.
 from __future__ import annotations
 
 from companion.games.kit import Facts
+from companion.games.mexica.rules.cards import effects
 from companion.games.mexica.rules.cards.deck import Card, Pile
-from companion.games.mexica.rules.cards.effects import (
-    AnotherTurn,
-    Attack,
-    Boost,
-    Demand,
-    Draw,
-    Effect,
-    Gain,
-    Give,
-    GoTo,
-    GoToStart,
-    Lose,
-    Nothing,
-    Pay,
-    Reroll,
-    ReturnCard,
-    Sign,
-    Standing,
-    TakeWeek,
-    Walk,
-    Ward,
-)
 
 
 def title(card: Card) -> str:
@@ -50,54 +29,54 @@ def sentence(card: Card) -> tuple[str, Facts]:
 
 def counts(card: Card) -> str | None:
     """Return the key of what a week card says beside its bonus where it counts as a sign (ruling M19), or None."""
-    return f"effect.counts.{card.sign}" if card.sign and not isinstance(card.effect, Sign) else None
+    return f"effect.counts.{card.sign}" if card.sign and not isinstance(card.effect, effects.Sign) else None
 
 
-def _sentence(effect: Effect, pile: Pile) -> tuple[str, Facts]:
+def _sentence(effect: effects.Effect, pile: Pile) -> tuple[str, Facts]:
     match effect:
-        case GoTo(space, bonus):
+        case effects.GoTo(space, bonus):
             return ("go_to.bonus", {"space": space, "n": bonus}) if bonus else ("go_to.bare", {"space": space})
-        case GoToStart(of):
+        case effects.GoToStart(of):
             return "go_to_start", {"of": of}
-        case Walk(spaces):
+        case effects.Walk(spaces):
             return ("walk.forward" if spaces > 0 else "walk.back"), {"n": abs(spaces)}
-        case AnotherTurn():
+        case effects.AnotherTurn():
             return "another_turn", {}
-        case Gain(tokens):
+        case effects.Gain(tokens):
             return "gain", {"n": tokens}
-        case Lose(tokens):
+        case effects.Lose(tokens):
             return "lose", {"n": tokens}
-        case Pay(tokens, to):
+        case effects.Pay(tokens, to):
             return f"pay.{to}", {"n": tokens}
-        case Demand(tokens, "me"):
+        case effects.Demand(tokens, "me"):
             return "demand.me", {"n": tokens}
-        case Demand(tokens, god):
+        case effects.Demand(tokens, god):
             return "demand.god", {"n": tokens, "god": god}
-        case Give(god, tokens):
+        case effects.Give(god, tokens):
             return "give", {"n": tokens, "god": god}
-        case Draw(of_pile):
+        case effects.Draw(of_pile):
             return f"draw.{of_pile}", {}
-        case TakeWeek(which):
+        case effects.TakeWeek(which):
             return f"take_week.{which}", {}
-        case Attack("nearest", bonus):
+        case effects.Attack("nearest", bonus):
             return ("attack.nearest.bonus", {"n": bonus}) if bonus else ("attack.nearest.bare", {})
-        case Attack(whom, bonus):
+        case effects.Attack(whom, bonus):
             return ("attack.of.bonus", {"of": whom, "n": bonus}) if bonus else ("attack.of.bare", {"of": whom})
-        case ReturnCard(of_pile):
+        case effects.ReturnCard(of_pile):
             return f"return_card.{of_pile}", {}
-        case Ward(against):
+        case effects.Ward(against):
             # A Day card is a promise for later, a god's card is played in the battle that it ends.
             return (f"ward.{against}" if pile == "day" else "ward.now"), {}
-        case Boost(what, by, whose):
+        case effects.Boost(what, by, whose):
             when = "next" if pile == "day" else "now"
             return f"boost.{when}.{whose}.{_sense(by)}", {"what": what, "n": abs(by)}
-        case Reroll(whose):
+        case effects.Reroll(whose):
             return f"reroll.{whose}", {}
-        case Standing(what, by):
+        case effects.Standing(what, by):
             return f"standing.{_sense(by)}", {"what": what, "n": abs(by)}
-        case Sign(of_sign):
+        case effects.Sign(of_sign):
             return f"sign.{of_sign}", {}
-        case Nothing():
+        case effects.Nothing():
             return "nothing", {}
 
 

@@ -1,0 +1,1 @@
+"""This tree measured beside the tree of a git revision."""

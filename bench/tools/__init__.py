@@ -1,0 +1,1 @@
+"""What measurements start, drive and read, and how their figures are shown."""

@@ -1,0 +1,1 @@
+"""What many who look and one who attacks cost the companion's pages."""
