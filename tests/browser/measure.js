@@ -92,6 +92,29 @@
     for (const each of box?.width ? of : [])
       if (!each.of.closest(floating) && each.boxes.some((one) => meets(one, box, 1))) say("under a button", each.name, `(${floating})`);
   }
+  // The bar with what can be done: it stays in sight over what is scrolled past, and must leave that in sight too.
+  const bar = document.querySelector(".doing"), BOARDS = ".calendar-board, .lake, .market-board, .map, .siege-sheets";
+  const box = bar && seen(bar) ? bar.getBoundingClientRect() : null;
+  if (box?.height && getComputedStyle(bar).position === "sticky") {
+    if (box.height > high * (high < 480 ? 0.72 : 0.62)) say("too high a bar", region(bar), `${Math.round(box.height)} of ${high}`);
+    const end = document.documentElement.scrollHeight - high;
+    let covered = texts.filter((each) => !bar.contains(each.of) && meets(each.all, box, 1));
+    const behind = ({ node }) => { // as the page stands scrolled now
+      range.selectNodeContents(node);
+      const all = range.getBoundingClientRect();
+      return all.bottom > high || all.top < 0 || meets(all, bar.getBoundingClientRect(), 1);
+    };
+    for (let top = 0; covered.length && top < end + high / 10; top += high / 10) {
+      scrollTo({ top, behavior: "instant" });
+      covered = covered.filter(behind);
+    }
+    scrollTo({ top: 0, behavior: "instant" });
+    for (const each of covered) say("behind the bar", each.name);
+  }
+  // Where a window has room for two columns, no bar lies on the board.
+  if (box?.height && room >= 720 && high >= 480)
+    for (const board of document.querySelectorAll(BOARDS))
+      if (seen(board) && meets(board.getBoundingClientRect(), box, 2)) say("behind the bar", board.getAttribute("class"));
   // One of a thing that is named as if it were many.
   const many = document.documentElement.lang === "es"
     ? /(?<![\d.,:→] ?)\b(?:1|un|uno|una) (?:puntos|joyas|fichas|cartas|monedas|turnos|días|piezas|vidas|jugadores)(?![\p{L}])/iu

@@ -116,7 +116,7 @@ ROOMS = tuple(
 """Every game with two and with most players, with names of one and of 24 letters."""
 
 SIZES = {
-    "phone": ((360, 640), (360, 780), (780, 360), (820, 1180), (1366, 768)),
+    "phone": ((360, 640), (360, 780), (780, 360), (768, 1024), (820, 1180), (1366, 768)),
     "screen": ((820, 1180), (1366, 768), (1920, 1080)),
 }
 """The windows that each page is made for, in px."""

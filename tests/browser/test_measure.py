@@ -21,6 +21,9 @@ FAULTS = {
     "broken in mid-word": '<div data-region="a" style="width: 50px; word-break: break-all">Maximilian</div>',
     "printed over": '<p data-region="a">Ana</p><p style="margin-top: -20px">Ben</p>',
     "under a button": '<p>Ana</p><button class="sound" style="position: fixed; inset: 0 auto auto 0">o</button>',
+    "too high a bar": '<p>Ana</p><div class="doing" style="position: sticky; bottom: 0; height: 420px">Roll</div>',
+    "behind the bar": '<p>Ana</p><div class="doing" style="position: sticky; bottom: 0; margin-top: -25px">'
+    "Roll</div>",
     "one as many": '<p data-region="a">Ana has <b>1</b> points</p>',
     "a full stop twice": '<p data-region="a"><b>The bag is empty.</b>. 4 more are set aside ...</p>',
     "overlap": '<div data-region="a" style="height: 60px"></div>'

@@ -78,6 +78,53 @@ def test_no_page_breaks_a_name(companion: Companion, device: Make, in_both_fonts
     assert "\n".join(found) == ""
 
 
+LEFT_OVER = """() => [...document.querySelectorAll(":is(.turn-whose, .siege-whose, .siege-waits, .end-turn .button)")]
+  .filter((each) => each.checkVisibility())
+  .map((each) => {
+    const range = document.createRange(), lines = [];
+    range.selectNodeContents(each);
+    for (const box of [...range.getClientRects()].filter((box) => box.width > 1)) {
+      const line = lines.find((one) => Math.abs(one.middle - box.top - box.height / 2) < 6);
+      if (!line) lines.push({ middle: box.top + box.height / 2, left: box.left, right: box.right });
+      else Object.assign(line, { left: Math.min(line.left, box.left), right: Math.max(line.right, box.right) });
+    }
+    lines.sort((one, two) => one.middle - two.middle);
+    const widths = lines.map((one) => one.right - one.left);
+    return [each.textContent.trim().replace(/\\s+/g, " "), widths.at(-1) / Math.max(...widths)];
+  })"""
+"""What says whose turn it is, and how wide its last line is, as a share of its widest."""
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("game", ["mexica", "market", "siege", "moctezuma"])
+def test_no_single_word_is_left_over_for_a_line_where_a_page_says_whose_turn_it_is(
+    companion: Companion, device: Make, in_both_fonts: InBothFonts, game: str, language: str
+) -> None:
+    services = companion.home.services
+    reader = device(PHONE, language)
+    found = []
+    for names in ((LONG[2], LONG[1]), (LONG[5], LONG[3])):
+        table = services.tables.open(game, "Sunday", 2, next(iter(companion.home.games[game].presets)), {})
+        key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, names, strict=True)))
+        services.seats.begin(table.id, key)
+        reader.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
+        for path in ("", "/screen"):
+            reader.page.goto(f"{companion.address}/t/{table.id}{path}")
+            for page in in_both_fonts(reader.page):
+                for window in (WINDOWS[2],) if path else (PHONE, WINDOWS[2]):
+                    page.set_viewport_size(window)
+                    page.evaluate(DRAWN)
+                    said = page.evaluate(LEFT_OVER)
+                    assert said
+                    # A table screen's text keeps its size: in a narrow column there is no room beside one long word.
+                    found += [
+                        f"{path} {window['width']}: {words} {share:.2f}"
+                        for words, share in said
+                        if share < 0.3 and not (path and LONG[2] in words)
+                    ]
+    assert "\n".join(found) == ""
+
+
 LEAST = 0.62
 """The smallest size of a name, in rem."""
 

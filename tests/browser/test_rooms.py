@@ -51,7 +51,7 @@ def test_a_laptop_and_a_tablet_show_the_whole_board_during_a_guided_turn_too(
     services.seats.begin(table.id, key)
     phone = device(guide=True)
     phone.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
-    for width, height in ((1366, 768), (1280, 720), (820, 1180)):
+    for width, height in ((1366, 768), (1280, 720), (768, 1024), (820, 1180)):
         phone.page.set_viewport_size({"width": width, "height": height})
         phone.watch(companion, table)
         phone.page.wait_for_selector(".live[data-guiding]")

@@ -135,3 +135,10 @@ def test_a_long_name_is_kept_on_one_line_with_its_marks(said: str, kept: str) ->
 
 def test_the_words_of_a_long_name_are_of_one_size() -> None:
     assert fitted(marked("Nezahualcoyotl von Li")).count('class="name ems-10"') == 3
+
+
+def test_a_single_last_word_is_broken_into_lines_with_the_words_of_a_long_name() -> None:
+    assert fitted(f"{marked('Maximilian von Wuermling')}’s turn").endswith(" turn</span></span>")
+    assert fitted(f"{marked('Maximilian von Wuermling')} takes the turn").endswith("</span> takes the turn</span>")
+    assert fitted(f"{marked('Wolfeschlegelsteinhausen')}’s turn").endswith("</span> turn</span>")
+    assert fitted(f"{marked('Ana')}’s turn") == "Ana’s turn"

@@ -20,8 +20,10 @@ SHORT = 6
 _WIDTHS = {"'.,": 0.38, "Iijl": 0.39, " -’ft": 0.5, "crsz": 0.6, "mM": 1.05, "W": 1.11, "w": 0.93}
 _CAPITAL, _OTHER, _WIDE = 0.86, 0.73, 1.3
 _LETTERS = {letter: width for letters, width in _WIDTHS.items() for letter in letters}
-_NAME = re.compile(f"([(¿¡“«]*[\u2066-\u2069]?){BEGIN}(.*?){END}([\u2066-\u2069]?(?:[’']\\w+)?[)”».,:;?!…]*)")
-"""A name with what no line may part from it, as in "(Ana)", "Ana’s" and "Ana:"."""
+_NAME = re.compile(
+    f"([(¿¡“«]*[\u2066-\u2069]?){BEGIN}(.*?){END}([\u2066-\u2069]?(?:[’']\\w+)?[)”».,:;?!…]*)( \\w+[.!?]?$)?"
+)
+"""A name with what no line may part from it, as in "(Ana)", "Ana’s" and "Ana:", and a single last word after it."""
 _EMS = re.compile(r'class="name[-\w]* ems-(\d+)"')
 
 
@@ -53,8 +55,9 @@ def marked(name: str) -> str:
 def fitted(text: str) -> Markup:
     """Return a text, whose names are marked, as HTML: long ones can be fitted with what hangs on them.
 
-    The words of a name are fitted to its widest, and as a whole where a style sheet keeps them on one line. A text
-    with such a name is one element, so that it is one thing in a row too.
+    The words of a name are fitted to its widest, and as a whole where a style sheet keeps them on one line. A last
+    word as in "Maximilian von Wuermling’s turn" is broken into lines with them, so that it is balanced with them. A
+    text with such a name is one element, so that it is one thing in a row too.
     """
     drawn = _NAME.sub(_span, str(escape(text)))
     if widths := _EMS.findall(drawn):
@@ -63,16 +66,16 @@ def fitted(text: str) -> Markup:
 
 
 def _span(found: re.Match[str]) -> str:
-    before, name, after = found.groups()
+    before, name, after, last = found.groups("")
     words = html.unescape(before + name + after).split(" ")
     wide = [ems(word) for word in words]
     whole = ems(" ".join(words))
     if whole <= SHORT:
-        return before + name + after
+        return before + name + after + last
     if (widest := max(wide)) > SHORT:
         parts = " ".join(f'<span class="name ems-{widest}">{escape(word)}</span>' for word in words)
     else:
         parts = str(escape(" ".join(words)))
     if len(words) == 1:
-        return f'<span class="name ems-{whole}" title="{name}">{escape(words[0])}</span>'
-    return f'<span class="name-whole ems-{whole}" title="{name}">{parts}</span>'
+        return f'<span class="name ems-{whole}" title="{name}">{escape(words[0])}</span>{last}'
+    return f'<span class="name-whole ems-{ems(" ".join(words) + last)}" title="{name}">{parts}{last}</span>'
