@@ -104,7 +104,11 @@
       const all = range.getBoundingClientRect();
       return all.bottom > high || all.top < 0 || meets(all, bar.getBoundingClientRect(), 1);
     };
-    for (let top = 0; covered.length && top < end + high / 10; top += high / 10) {
+    // A text is looked for right above the bar, and then wherever else it may come to stand.
+    const tops = covered.map(({ all }) => all.bottom - box.top + 2);
+    for (let top = 0; top < end + high / 10; top += high / 10) tops.push(top);
+    for (const top of tops) {
+      if (!covered.length) break;
       scrollTo({ top, behavior: "instant" });
       covered = covered.filter(behind);
     }
