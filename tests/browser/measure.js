@@ -97,12 +97,13 @@
   const box = bar && seen(bar) ? bar.getBoundingClientRect() : null;
   if (box?.height && getComputedStyle(bar).position === "sticky") {
     if (box.height > high * (high < 480 ? 0.72 : 0.62)) say("too high a bar", region(bar), `${Math.round(box.height)} of ${high}`);
+    const LEADING = 5; // px above and below letters that a text's box has, and that may touch the bar
     const end = document.documentElement.scrollHeight - high;
-    let covered = texts.filter((each) => !bar.contains(each.of) && meets(each.all, box, 1));
+    let covered = texts.filter((each) => !bar.contains(each.of) && meets(each.all, box, LEADING));
     const behind = ({ node }) => { // as the page stands scrolled now
       range.selectNodeContents(node);
       const all = range.getBoundingClientRect();
-      return all.bottom > high || all.top < 0 || meets(all, bar.getBoundingClientRect(), 1);
+      return all.bottom > high || all.top < 0 || meets(all, bar.getBoundingClientRect(), LEADING);
     };
     // A text is looked for right above the bar, and then wherever else it may come to stand.
     const tops = covered.map(({ all }) => all.bottom - box.top + 2);

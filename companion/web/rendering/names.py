@@ -78,4 +78,4 @@ def _span(found: re.Match[str]) -> str:
         parts = str(escape(" ".join(words)))
     if len(words) == 1:
         return f'<span class="name ems-{whole}" title="{name}">{escape(words[0])}</span>{last}'
-    return f'<span class="name-whole ems-{ems(" ".join(words) + last)}" title="{name}">{parts}{last}</span>'
+    return f'<span class="name-whole ems-{whole}" title="{name}">{parts}{last}</span>'
