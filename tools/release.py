@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import posixpath
 import re
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +51,9 @@ KINDS = (
 _BESIDE = re.compile(rb"\]\((?=[\w-]+\.md)")
 """A link to another page of the same folder."""
 
+_RELATIVE = re.compile(r"\[([^][]*)\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
+"""A link to a file, with its text and the file's path."""
+
 
 class ReleaseError(Exception):
     """Files are missing; the message names them and the commands that make them."""
@@ -75,6 +79,8 @@ def pack(root: Path, version: str) -> Path:
     files = {name: file.read_bytes() for name, file in found(root)}
     # It lies over the guides in the archive, and beside them in the repository.
     files["release.md"] = _BESIDE.sub(rb"](guides/", files["release.md"])
+    for page in [name for name in files if name.endswith(".md")]:
+        files[page] = _only_links_inside(page, files[page].decode(), files).encode()
     sums = "".join(f"{_sum(data)}  {name}\n" for name, data in sorted(files.items()))
     archive = root / "build" / f"templo-mayor-{version}.zip"
     top = archive.stem
@@ -83,6 +89,17 @@ def pack(root: Path, version: str) -> Path:
             packed.writestr(zipfile.ZipInfo(f"{top}/{name}", EPOCH), data, zipfile.ZIP_DEFLATED)
     archive.with_name(f"{archive.name}.sha256").write_text(f"{_sum(archive.read_bytes())}  {archive.name}\n")
     return archive
+
+
+def _only_links_inside(page: str, text: str, names: Collection[str]) -> str:
+    """Return a page with the text alone of each link to what is in the repository and not in the archive."""
+    folders = {name[:at] for name in names for at, letter in enumerate(name) if letter == "/"}
+
+    def link_or_text(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(page), link[2]))
+        return link[0] if target in names or target in folders else link[1]
+
+    return _RELATIVE.sub(link_or_text, text)
 
 
 def _sum(data: bytes) -> str:
