@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from companion.cli.arguments import readable_file
 from templo.settings import SettingFlag, SettingsError, add_flags
 
 
@@ -63,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run_command.add_argument(
         "--deck",
-        type=Path,
+        type=readable_file,
         metavar="FILE",
         help="use this deck at that table, and reload it whenever it is saved",
     )

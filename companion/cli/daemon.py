@@ -10,10 +10,11 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from companion.adapters import boot_fault, installation
 from companion.adapters.background import Background
@@ -35,6 +36,7 @@ from companion.cli.hosting.hosted import Hosted
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
+from companion.games.kit import Game
 from companion.service.services import Services
 from companion.service.workspace import MESSAGE, Workspace
 from companion.web import create_app, host
@@ -61,6 +63,9 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
     _check(settings)
+    games = registry.with_tools(registry.load(settings.games))
+    if deck:
+        demo.check_takes_deck(games)
     try:
         settings.state_directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -71,10 +76,8 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
 
     def start() -> int:
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
-            daemon = _Daemon(settings, instance, settings.web.first_start == "on" and not demo_temples)
-            if deck:
-                demo.check_takes_deck(daemon.services)
-            return daemon.serve(supervised, demo_temples, deck)
+            first_start = settings.web.first_start == "on" and not demo_temples
+            return _Daemon(settings, games, instance, first_start).serve(supervised, demo_temples, deck)
 
     return start_when_possible(start, settings.web, supervised)
 
@@ -91,7 +94,7 @@ def _check(settings: Settings) -> None:
 class _Daemon:
     """Every object of the companion, connected to the others; `serve` starts and stops them."""
 
-    def __init__(self, settings: Settings, instance: str, first_start: bool) -> None:
+    def __init__(self, settings: Settings, games: Mapping[str, Game[Any]], instance: str, first_start: bool) -> None:
         self._settings = settings
         self._died: list[str] = []
         shared = settings.shared == "on"
@@ -100,7 +103,6 @@ class _Daemon:
         )
         self._hub = Hub()
         self._store = SqlStore(settings.store_url)
-        games = registry.with_tools(registry.load(settings.games))
         workspace = Workspace(
             self._store, games, _now, secrets.token_bytes, self._on_change, paced=True, shared=shared
         )

@@ -5,12 +5,13 @@ It prints what `launch` waits for, one line each: the table's address, and fault
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from companion.adapters.draft_watcher import Draft
 from companion.cli.data import check
-from companion.games.kit import Fault, Option, Value
+from companion.games.kit import Fault, Game, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table
 from companion.service.services import Services
@@ -28,9 +29,9 @@ tokens fall by themselves, lasts as long as it can.
 """
 
 
-def check_takes_deck(services: Services) -> None:
+def check_takes_deck(games: Mapping[str, Game[Any]]) -> None:
     """Raise `SettingsError` if the demo's game, of which a stranger may have brought another, takes no deck."""
-    game = services.tables.games[GAME]
+    game = games[GAME]
     if PRESET not in game.presets or not any(each.key == OPTION and each.reader for each in game.options):
         raise SettingsError(f"--deck is given; expected a {GAME} whose tables take one")
 

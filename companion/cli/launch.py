@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from companion.adapters.network import addresses
+from companion.cli.arguments import readable_file
 from companion.cli.programs import broker, network
 from companion.cli.programs.children import Child, Program, Signals, end, end_with_parent
 from companion.cli.programs.starting import (
@@ -119,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--deck",
-        type=Path,
+        type=readable_file,
         metavar="FILE",
         help="use this deck at the table, and reload it on every phone whenever it is saved",
     )

@@ -77,6 +77,28 @@ def test_a_second_launch_on_the_same_state_is_refused(launched: Launched, tmp_pa
     assert "runs from" in said
 
 
+@pytest.mark.parametrize("command", ["launch", "run"])
+def test_a_deck_that_cannot_be_read_is_named_before_a_port_in_use(command: str, tmp_path: Path) -> None:
+    deck = tmp_path / "misspelled.toml"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        flags = {
+            "launch": ("--simulate", "--ports", port, str(network.any_free_port())),
+            "run": ("--host", "127.0.0.1", "--port", port, "--state", str(tmp_path), "--demo-table", "templo"),
+        }
+        refused = subprocess.run(
+            [sys.executable, "-m", "companion", command, *flags[command], "--deck", str(deck)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    assert refused.returncode == 2
+    assert f"argument --deck: file is '{deck}'; expected one that can be read" in refused.stderr
+    assert port not in refused.stderr
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_port_in_use_is_named_with_its_holder_and_the_way_round_it(tmp_path: Path, which: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
