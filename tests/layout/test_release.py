@@ -56,9 +56,7 @@ def test_every_link_of_the_manual_in_the_archive_leads_to_what_is_in_it(tmp_path
     }
     assert {("release.md", "guides/build.md"), ("guides/lab.md", "guides/pictures/lab-siege.png")} <= links
     assert {
-        (page, link)
-        for page, link in links
-        if not any(name == link or name.startswith(f"{link}/") for name in names)
+        (page, link) for page, link in links if not any(name == link or name.startswith(f"{link}/") for name in names)
     } == set()
     assert "The oracle (tests/chaos/oracle.py) does not" in pages["guides/promises.md"]
 
