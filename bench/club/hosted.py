@@ -1,4 +1,4 @@
-"""What many tenants on one companion cost: its start, each tenant's first page, a page, and rest."""
+"""What many tenants on one companion cost: its start, each tenant's first page, a page, rest, and one another."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.club import companions
+from bench.club.temples import Temples
 from bench.tools.figures import Chapter, Row
 from bench.tools.programs import HOST, BenchError, Programs, Running
 from companion.adapters.database.tenants import MOST_FILES, Tenants
@@ -18,6 +19,10 @@ from companion.web.server.tenants import prefix_of
 STORES = ("PostgreSQL", "SQLite")
 ADDED_AT_ONCE = 3
 REST_S = 20.0
+BACKLOG = 10_000
+"""Tokens that wait in one tenant's temple."""
+PAUSE_S = 0.2
+PATIENCE_S = 60.0
 
 
 def measure(programs: Programs, tenants: int) -> Chapter:
@@ -50,6 +55,7 @@ def _rows(programs: Programs, store: str, tenants: int) -> list[Row]:
         grown, more = running.memory()[0] - before, running.status("Threads") - threads
         again = _cpu_each(running, worker.port, in_use)
         all_rest = _at_rest(running)
+        quiet, drained = _waits(broker, *names[:2])
     each = len(in_use)
     figures = [
         ("a start with no tenant, CPU", "s", bare[0]),
@@ -62,8 +68,33 @@ def _rows(programs: Programs, store: str, tenants: int) -> list[Row]:
         ("threads of each", "", more / each),
         ("a page of one in use, CPU", "ms", again * 1000),
         (f"rest with {each:,} in use, CPU", "ms/s", all_rest * 1000),
+        ("a token until it is acknowledged, longest wait", "ms", quiet * 1000),
+        (f"the same while another tenant's temple sends {BACKLOG:,}", "ms", drained * 1000),
     ]
     return [Row(f"{store}: {what}", unit, value) for what, unit, value in figures]
+
+
+def _waits(broker: int, busy: str, other: str) -> tuple[float, float]:
+    """Return the most seconds that one tenant's token waits, at rest and while another's temple sends a backlog."""
+    with Temples(broker, ["templo"], busy) as sending, Temples(broker, ["templo"], other) as temple:
+        for each in (sending, temple):  # the first one makes the temple known
+            each.drop("templo")
+            each.wait(PATIENCE_S)
+        quiet = max(_wait_s(temple) for _ in range(50))
+        sending.drop("templo", BACKLOG)
+        longest = 0.0
+        while sending.acknowledged <= BACKLOG:
+            longest = max(longest, _wait_s(temple))
+    return quiet, longest
+
+
+def _wait_s(temple: Temples) -> float:
+    """Return how many seconds pass until a token is acknowledged."""
+    time.sleep(PAUSE_S)
+    began = time.monotonic()
+    temple.drop("templo")
+    temple.wait(PATIENCE_S)
+    return time.monotonic() - began
 
 
 def _add(url: str, number: int) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
@@ -34,17 +36,19 @@ class Pacer(Background):
         beat: Beat = no_heartbeat,
         is_own: Callable[[], bool] = lambda: True,
         on_failure: OnFailure | None = None,
+        look_every_s: float = IDLE_S,
     ) -> None:
         """Store the arguments; `start` begins. `wait` gives the seconds before the app's next move at a table.
 
         `is_own` says whether this companion makes the moves, if several share a store. `on_failure` takes what ends
-        the thread.
+        the thread. It wakes every `look_every_s` seconds even if there is nothing to do.
         """
         super().__init__("pacer", on_failure)
         self._services = services
         self._wait = wait
         self._beat = beat
         self._is_own = is_own
+        self._look_every_s = look_every_s
         self._changed: SimpleQueue[str | None] = SimpleQueue()
         self._due: dict[str, float] = {}
         self._unread: dict[str, float] = {}
@@ -75,10 +79,11 @@ class Pacer(Background):
 
     def _run(self) -> None:
         while True:
-            self._beat(DISK_S)
-            due = min((*self._due.values(), *self._unread.values()), default=time.monotonic() + IDLE_S)
+            due = min((*self._due.values(), *self._unread.values()), default=math.inf)
+            pause = min(self._look_every_s, max(0.0, due - time.monotonic()))
+            self._beat(pause + DISK_S)
             try:
-                changed = self._changed.get(timeout=min(IDLE_S, max(0.0, due - time.monotonic())))
+                changed = self._changed.get(timeout=min(pause, threading.TIMEOUT_MAX))
             except Empty:
                 self._look_again()
                 self._make_due_moves()

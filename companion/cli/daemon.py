@@ -112,7 +112,16 @@ class _Daemon:
         self._message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: self._hub.publish(MESSAGE))
         self._share = self._sharing(workspace) if shared else sharing.Alone()
         self._hosted = (
-            Hosted(Tenants(settings.store_url), self._store, games, workspace, self._share, settings.broker, instance)
+            Hosted(
+                Tenants(settings.store_url),
+                self._store,
+                games,
+                workspace,
+                self._share,
+                settings.broker,
+                instance,
+                self._pulse.of("tenants"),
+            )
             if settings.hosted == "on"
             else None
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator
 
@@ -198,3 +199,15 @@ def test_a_table_that_could_not_be_read_is_looked_at_again_and_then_waits_its_pa
     finally:
         pacer.stop()
     assert not played.is_set()
+
+
+def test_where_nobody_waits_for_its_heartbeat_a_pacer_sleeps_until_a_table_changes(home: Home) -> None:
+    beats: list[float] = []
+    pacer = Pacer(home.services, beat=beats.append, look_every_s=math.inf)
+    pacer.start()
+    try:
+        assert until(lambda: beats == [math.inf])
+        pacer.notice("pace:nothing")
+        assert until(lambda: beats == [math.inf, math.inf])
+    finally:
+        pacer.stop()

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from companion.adapters import mqtt_intake
+from companion.adapters.database.tenants import lease_of
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.pacer import Pacer
 from companion.cli.hosting import hosted, retained
@@ -19,7 +21,7 @@ from companion.model.table import ServiceError
 from companion.model.tenants import MEBIBYTE, Limits
 from templo import contract
 from tests.companion.conftest import OTHER, SOURCE
-from tests.hosted.conftest import TEMPLE, A, B, Companion, eventually, status, token
+from tests.hosted.conftest import PATIENCE_S, TEMPLE, A, B, Companion, eventually, status, token
 
 
 def spoil(companion: Companion) -> None:
@@ -287,3 +289,25 @@ def test_a_tenant_that_works_for_a_minute_is_well_again(
     monkeypatch.setattr(hosted, "WELL_AFTER_S", 0.0)
     eventually(lambda: not companion.hosted.hosting().failing)
     assert "templo_tenant_failing 0" in companion.ask("GET", f"/h/{A}/metrics").get_data(as_text=True)
+
+
+def test_a_tenant_whose_thread_is_stuck_is_reported_until_it_goes_on_and_the_others_are_served(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(mqtt_intake, "DISK_S", 2.0)
+    go_on = threading.Event()
+    services = companion.of(A)
+    services.temples.pass_time = lambda: go_on.wait(PATIENCE_S) and None  # type: ignore[method-assign]
+
+    def failing() -> bool:
+        return "templo_tenant_failing 1" in companion.ask("GET", f"/h/{A}/metrics").get_data(as_text=True)
+
+    try:
+        eventually(lambda: "tenant 'club-a': no progress from: intake" in caplog.text)
+        assert failing()
+        assert lease_of(companion.tenants.get(A)) not in companion.hosted.leases()
+        eventually(arrives(companion, B))
+    finally:
+        go_on.set()
+    eventually(lambda: "tenant 'club-a' makes progress again" in caplog.text)
+    eventually(lambda: not failing())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.club.temples import Temples
 from tests.brokers import HOST, Broker, free_port, mosquitto, nats
 from tests.controller.program import ROOT, Temple, environment, eventually
 from tests.path.conftest import Program
@@ -111,3 +112,19 @@ def test_a_tenant_is_added_and_deleted_while_everything_runs(place: Site) -> Non
     assert place.get("/h/club-a/")[0] == 404, "a token of a tenant that is gone brings nothing back"
     assert not list((place.folder / "state" / "tenants").glob("club-a*"))
     assert place.temples["club-a"].report()["waiting"] == 1
+
+
+def test_no_tenant_waits_until_the_backlog_of_another_one_s_temple_is_stored(tmp_path: Path) -> None:
+    many, few = 5_000, 20
+    with ExitStack() as stack:
+        broker = stack.enter_context(mosquitto(tmp_path))
+        site = Site(tmp_path, broker)
+        site.companion.start()
+        stack.callback(site.companion.kill)
+        sending, other = (stack.enter_context(Temples(broker.port, ["attic"], tenant)) for tenant in TENANTS)
+        sending.drop("attic", many)
+        eventually(lambda: sending.acknowledged)
+        for n in range(few):
+            other.drop("attic")
+            eventually(lambda n=n: other.acknowledged == n + 1)
+        assert sending.acknowledged < many

@@ -34,6 +34,7 @@ from companion.web.config import WebConfig
 from companion.web.site import Site
 from templo import contract
 from templo.broker import BrokerSettings
+from templo.liveness import NETWORK_S, Beat, no_heartbeat
 
 log = logging.getLogger(__name__)
 
@@ -65,9 +66,11 @@ class Hosted(Background):
         share: Alone,
         broker: BrokerSettings,
         instance: str,
+        beat: Beat = no_heartbeat,
     ) -> None:
         """Store the arguments; `start` begins. `main` is the installation's store, `workspace` its workspace."""
         super().__init__("tenants")
+        self._beat = beat
         self._registry = registry
         self._main = main
         self._games = games
@@ -114,8 +117,8 @@ class Hosted(Background):
 
     def hosting(self) -> Hosting:
         """Return how many tenants there are and are in use here; raises `ServiceError`."""
-        in_use = [each.tenant.name for each in self._in_use()]
-        failing = sum(self._attempts.is_failing(name, _WORK) for name in in_use)
+        in_use = self._in_use()
+        failing = sum(each.site.config.is_failing() for each in in_use)
         return Hosting(len(self._registry.all()), len(in_use), failing)
 
     # What arrives from the broker; called by the connection's threads, which must not wait
@@ -330,6 +333,7 @@ class Hosted(Background):
 
     def _run(self) -> None:
         while not self._ending.is_set():
+            self._beat(NETWORK_S)
             self._wake.wait(LOOK_S)
             self._wake.clear()
             self._look()
@@ -347,11 +351,13 @@ class Hosted(Background):
             self._ending.wait(LOOK_S)
             return
         for name in waiting:
+            self._beat(NETWORK_S)
             self._attempts.run(name, "opening it", partial(self._open_for_tokens, name))
         for each in self._in_use():
             name = each.tenant.name
             if name in known:
                 for what, task in self._due(each, known[name]):
+                    self._beat(NETWORK_S)
                     self._attempts.run(name, what, task)
 
     def _open_for_tokens(self, name: str) -> None:
@@ -364,6 +370,8 @@ class Hosted(Background):
     def _due(self, opened: InUse, tenant: Tenant | None) -> Iterator[tuple[str, Callable[[], None]]]:
         """Give what is to be done for a tenant in use; `tenant` is what is now stored of it."""
         now = time.monotonic()
+        if opened.failure is None:
+            _note_stuck(opened)
         if tenant is None or tenant.key != opened.tenant.key:
             yield "closing it", partial(self._forget, opened)
             return
@@ -413,6 +421,19 @@ class Hosted(Background):
             self._retained.forget(opened.tenant.name)
         self._close(opened)
         self._registry.remove_leftovers(opened.tenant)
+
+
+def _note_stuck(opened: InUse) -> None:
+    """Note and log whether the threads of a tenant make progress; its pages, metrics and lease follow from that.
+
+    A thread cannot be ended from outside, and ending the process would stop every other tenant.
+    """
+    stuck = opened.pulse.late()
+    if stuck and not opened.stuck:
+        log.error("tenant %r: no progress from: %s", opened.tenant.name, ", ".join(stuck))
+    elif opened.stuck and not stuck:
+        log.warning("tenant %r makes progress again", opened.tenant.name)
+    opened.stuck = stuck
 
 
 def _take(opened: InUse, topic: str, payload: bytes, retained: bool) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -31,6 +32,7 @@ from companion.web import set_limits, tenant_site
 from companion.web.config import WebConfig
 from companion.web.site import Site
 from templo.broker import BrokerSettings
+from templo.liveness import Pulse
 
 IDLE_S = 600.0
 """How long nobody has used a tenant before it is closed here."""
@@ -67,6 +69,7 @@ class InUse:
     intake: Intake
     pacer: Pacer
     message_end: MessageEnd
+    pulse: Pulse
     guests: int = 0
     """Requests that are being answered."""
     used_at: float = field(default_factory=time.monotonic)
@@ -78,6 +81,8 @@ class InUse:
     """What ended one of its threads."""
     worked_since: float | None = None
     """When its threads were started; None until then."""
+    stuck: Sequence[str] = ()
+    """Which of its threads had made no progress when that was last looked at."""
     behind: bool = False
     """Whether changes of other companions could not be read."""
 
@@ -94,7 +99,7 @@ class InUse:
     @property
     def works(self) -> bool:
         """Whether it stores tokens and makes the app's moves."""
-        return self.worked_since is not None and self.failure is None
+        return self.worked_since is not None and self.failure is None and not self.stuck
 
     def close(self) -> None:
         """End its streams and its threads; what is being stored is finished first."""
@@ -139,7 +144,14 @@ def open_over(shared: Shared, store: SqlStore, tenant: Tenant) -> InUse:
         shared.on_failure(opened, error)
 
     message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE), on_failure)
-    pacer = Pacer(services, is_own=lambda: shared.share.holds(lease), on_failure=on_failure)
+    pulse = Pulse((), time.monotonic)
+    pacer = Pacer(
+        services,
+        beat=pulse.of("pacer"),
+        is_own=lambda: shared.share.holds(lease),
+        on_failure=on_failure,
+        look_every_s=math.inf,  # there may be a thousand of these threads
+    )
     owner, folder, base = Owner(tenant.code, tenant.proof), shared.config.offered.folder, shared.config
     config = replace(
         base,
@@ -157,7 +169,7 @@ def open_over(shared: Shared, store: SqlStore, tenant: Tenant) -> InUse:
         stores=lambda temple: shared.share.holds(lease),
         hosting=None,
         tenant=tenant,
-        is_failing=lambda: shared.is_failing(tenant.name),
+        is_failing=lambda: bool(opened.stuck) or shared.is_failing(tenant.name),
         stored=lambda: opened.stored,
     )
     site = tenant_site(shared.app, tenant, services, hub, config)
@@ -166,11 +178,12 @@ def open_over(shared: Shared, store: SqlStore, tenant: Tenant) -> InUse:
         shared.broker,
         shared.instance,
         main.clock,
+        pulse.of("intake"),
         consumes=lambda temple: shared.share.holds(lease) and not opened.is_full,
         link=TenantLink(tenant.name, shared.link),
         most_temples=tenant.limits.temples,
         on_failure=on_failure,
     )
-    opened = InUse(tenant, store, workspace, services, hub, site, intake, pacer, message_end)
+    opened = InUse(tenant, store, workspace, services, hub, site, intake, pacer, message_end, pulse)
     workspace.most_tables = tenant.limits.tables
     return opened
