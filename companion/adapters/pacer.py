@@ -118,6 +118,7 @@ class Pacer(Background):
             del self._due[table_id]
             if not self._is_own():
                 continue
+            self._beat(DISK_S)  # a move may take seconds to find
             try:
                 self._services.play.go_on(table_id)
             except ServiceError as error:

@@ -18,10 +18,12 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
     return {
         "me": seat if seat in SIDES else None,
         "seats": list(SIDES),
+        "rules": state.rules.chosen(),
         "turn": state.turn,
         "turn_limit": state.rules.turn_limit,
         "quiet": course.quiet_turns(state),
         "quiet_limit": state.rules.quiet_limit,
+        "last_attack": state.last_attack,
         "stage": state.stage,
         "side": state.mover,
         "on_turn": None if state.outcome else state.mover,
@@ -33,6 +35,7 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
         "reach": _reach(state),
         "attacks": _attacks(state),
         "due": _due(state),
+        "agenda": [list(task) for task in state.agenda],
         "deployment": _deployment(state),
         "since": _since(state),
         "strength": _strength(state),
@@ -78,6 +81,9 @@ def _unit(state: State, unit: int) -> Json:
         "rolled": bool(state.rolled >> unit & 1),
         "forced": bool(state.forced >> unit & 1),
         "spent": bool(state.spent >> unit & 1),
+        "stirred": bool(state.stirred >> unit & 1),
+        "advanced": bool(state.advanced >> unit & 1),
+        "checked": bool(state.checked >> unit & 1),
         "points": state.purse[unit],
     }
 
