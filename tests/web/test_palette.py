@@ -75,6 +75,7 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
         "corner",
         "covered",
         "ems",
+        "ems-beside",
         "guide-height",
         "guide-width",
         "name-least",
