@@ -14,9 +14,9 @@ from tests.games.playouts import accepted
 from tests.games.siege_matches import won
 
 
-def begun(preset: str) -> State:
+def begun(preset: str, **chosen: str) -> State:
     options = {option.key: option.default for option in GAME.options}
-    return GAME.setup({**options, **GAME.presets[preset]}, GAME.seatings[2])
+    return GAME.setup({**options, **GAME.presets[preset], **chosen}, GAME.seatings[2])
 
 
 def after(state: State, random: Random, moves: int) -> State:
@@ -29,9 +29,9 @@ def after(state: State, random: Random, moves: int) -> State:
     return state
 
 
-def deployed(commander: Commander) -> State:
+def deployed(commander: Commander, **chosen: str) -> State:
     """Return the skirmish after both sides were put up by one commander."""
-    state, random = begun("skirmish"), Random(0)
+    state, random = begun("skirmish", **chosen), Random(0)
     while state.deploying:
         (seat,) = GAME.to_act(state)
         move = decide(GAME.view(state, seat), GAME.moves(state, seat), random.randrange, commander)
@@ -60,6 +60,11 @@ def test_the_player_sees_in_a_view_the_whole_position(preset: str) -> None:
 def test_the_strong_player_takes_cortez_out_on_the_lake_when_that_wins_more_often() -> None:
     state = deployed(SKILLS[STRONG])
     assert state.hulls >> state.at[state.roster.leader[1]] & 1
+
+
+def test_where_cortez_may_not_go_aboard_it_places_him_on_land() -> None:
+    state = deployed(SKILLS[STRONG], cortez_afloat="off")
+    assert state.field.dry(state.at[state.roster.leader[1]])
 
 
 def test_without_playthroughs_it_keeps_the_app_s_own_array() -> None:
