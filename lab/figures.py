@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import stdev
 
-from scipy import stats
+import scipy  # its statistics take a second to load, and are loaded when they are first used
 
 CONFIDENCE = 0.95
 
@@ -60,7 +60,7 @@ def share(count: int, of: int) -> Share:
     """
     if not of:
         return Share(0, 0, 0.0, 1.0)
-    interval = stats.binomtest(count, of).proportion_ci(CONFIDENCE, method="wilson")
+    interval = scipy.stats.binomtest(count, of).proportion_ci(CONFIDENCE, method="wilson")
     return Share(count, of, float(interval.low), float(interval.high))
 
 
@@ -70,7 +70,7 @@ def chance(count: int, of: int, fair: float) -> float:
     >>> round(chance(60, 100, 0.5), 3)
     0.057
     """
-    return float(stats.binomtest(count, of, fair).pvalue) if of else 1.0
+    return float(scipy.stats.binomtest(count, of, fair).pvalue) if of else 1.0
 
 
 def evenness(winners: Sequence[Collection[str]], seats: int) -> float | None:
@@ -87,7 +87,7 @@ def evenness(winners: Sequence[Collection[str]], seats: int) -> float | None:
     groups = Counter(frozenset(won) for won in winners if len(won) == size)
     counts = [*groups.values()]
     counts += [0] * (seats // size - len(counts))
-    return float(stats.chisquare(counts).pvalue)
+    return float(scipy.stats.chisquare(counts).pvalue)
 
 
 def effect(before: Sequence[float], after: Sequence[float]) -> Effect:
@@ -103,15 +103,16 @@ def effect(before: Sequence[float], after: Sequence[float]) -> Effect:
         return Effect(means[0], means[1], 0.0, 0.0, 1.0, pairs)
     if {*before, *after} <= {0, 1}:
         up, down = differences.count(1), differences.count(-1)
-        p = float(stats.binomtest(up, up + down).pvalue)  # McNemar's test, exact
+        p = float(scipy.stats.binomtest(up, up + down).pvalue)  # McNemar's test, exact
     elif len({*differences}) == 1:
         p = 2.0 ** (1 - pairs)
     elif pairs <= FEW:
-        p = float(stats.permutation_test((differences,), sum, permutation_type="samples", n_resamples=2**FEW).pvalue)
+        signs = scipy.stats.permutation_test((differences,), sum, permutation_type="samples", n_resamples=2**FEW)
+        p = float(signs.pvalue)
     else:
-        p = float(stats.ttest_1samp(differences, 0).pvalue)
+        p = float(scipy.stats.ttest_1samp(differences, 0).pvalue)
     mean, deviation = means[1] - means[0], stdev(differences) / pairs**0.5
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, pairs - 1)) * deviation
+    reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, pairs - 1)) * deviation
     return Effect(means[0], means[1], mean - reach, mean + reach, p, pairs)
 
 
@@ -121,4 +122,4 @@ def corrected(values: Sequence[float]) -> list[float]:
     >>> [round(p, 3) for p in corrected([0.01, 0.02, 0.9])]
     [0.03, 0.03, 0.9]
     """
-    return [float(p) for p in stats.false_discovery_control(values)] if values else []
+    return [float(p) for p in scipy.stats.false_discovery_control(values)] if values else []
