@@ -1,4 +1,4 @@
-"""A pytest plugin: `--slowest` lists the tests that cost most processor time, their brokers and browsers included.
+"""A pytest plugin: `--slowest` lists what costs most processor time, by folder, file and test, programs included.
 
 Elapsed time on a busy machine measures the machine rather than the test. Processor time does not, so it
 decides the order; the seconds elapsed stand beside it, because a test that waits costs no processor time and is slow
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,8 +57,24 @@ class Measured:
         return report
 
 
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def _folder_of(test: str) -> str:
+    return _file_of(test).rpartition("/")[0]
+
+
+def _summed(seconds: Mapping[str, float], name_of: Callable[[str], str]) -> Counter[str]:
+    """Add up the seconds of all tests whose folder or file, by `name_of`, is the same."""
+    total: Counter[str] = Counter()
+    for test, each in seconds.items():
+        total[name_of(test)] += each
+    return total
+
+
 class Summary:
-    """Prints the slowest tests and files at the end of a run."""
+    """Prints the slowest folders, files and tests at the end of a run."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -70,15 +87,10 @@ class Summary:
                 if isinstance(report, pytest.TestReport):
                     elapsed[report.nodeid] += report.duration
                     cpu[report.nodeid] += dict(report.user_properties).get(_CPU, 0.0)
-        of_files: Counter[str] = Counter()
-        elapsed_of_files: Counter[str] = Counter()
-        for test, seconds in cpu.items():
-            file = test.partition("::")[0]
-            of_files[file] += seconds
-            elapsed_of_files[file] += elapsed[test]
-        for title, figures, times in (("files", of_files, elapsed_of_files), ("tests", cpu, elapsed)):
+        for title, name_of in (("folders", _folder_of), ("files", _file_of), ("tests", str)):
             terminalreporter.section(f"slowest {title}: seconds of processor time, seconds elapsed")
-            for name, seconds in figures.most_common(self._length):
+            times = _summed(elapsed, name_of)
+            for name, seconds in _summed(cpu, name_of).most_common(self._length):
                 terminalreporter.line(f"{seconds:8.2f} {times[name]:8.2f}  {name}")
         terminalreporter.line(f"{cpu.total():8.2f} {elapsed.total():8.2f}  all {len(cpu)} tests")
 
@@ -90,7 +102,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         nargs="?",
         const=40,
         metavar="N",
-        help="list the N (40) files and tests that cost most processor time",
+        help="list the N (40) folders, files and tests that cost most processor time",
     )
 
 
