@@ -239,7 +239,7 @@ class Pipeline:
         now_ns = self._host.monotonic_ns()
         self._handle(self._slots.advance(now_ns + self._slots.limits.min_clear + JAM_PATIENCE, closing=True))
         self._outbox.settle_all()  # the beam is dark again: its missed end will not come
-        self._record(now_ns)
+        self._record(max(now_ns, self._access.retry_ns or now_ns))  # at once, although it has just failed
         self._release()
         if unrecorded := self._outbox.unrecorded():
             log.error("%d tokens could not be recorded before the end", unrecorded)

@@ -376,6 +376,18 @@ def test_a_token_that_has_just_fallen_is_recorded_before_the_end(rig: Rig) -> No
 
 
 @pytest.mark.usefixtures("expects_warnings")
+def test_what_waits_for_a_disk_that_has_just_recovered_is_recorded_before_the_end(rig: Rig) -> None:
+    rig.disk.trouble = Trouble.LEDGER_FAILING
+    for _ in range(5):
+        rig.token()
+    rig.disk.trouble = None
+    assert rig.access.retry_ns is not None
+    assert rig.access.retry_ns > rig.now_ns
+    rig.stop()
+    assert len(rig.ledger()) == 5
+
+
+@pytest.mark.usefixtures("expects_warnings")
 def test_whoever_waits_for_a_drop_learns_that_the_end_came_first(rig: Rig) -> None:
     answers: queue.SimpleQueue[Mapping[str, object]] = queue.SimpleQueue()
     rig.disk.trouble = Trouble.LEDGER_FULL
