@@ -10,7 +10,7 @@ from controller.core.counting import Detection
 from controller.core.diagnosis import Finding
 from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken
 from controller.core.slots import Found, Slots
-from templo.contract import Trouble
+from templo.contract import Beam, God, Trouble
 
 _HARMLESS = ("line_noise",)
 """Faults of a board's cable that lose no token."""
@@ -31,6 +31,8 @@ class BoardIntake:
         """Start without any known board."""
         self._slots = slots
         self._taken: dict[str, BoardCursor] = {}
+        self._reported: dict[God, BoardStatus] = {}
+        """What the board reported of its slots since its latest fault that loses tokens."""
         self.ailment: Finding | None = None
         """What is wrong with the board or its cable."""
 
@@ -54,12 +56,20 @@ class BoardIntake:
         return replace(fell.counted, flags=self._slots.board_slots[fell.god].flags(fell.counted))
 
     def report(self, item: BoardStatus | BoardFault) -> Found:
-        """Process a report about a slot or the board; return the events of its slots."""
+        """Process a report about a slot or the board; return the events of its slots.
+
+        While a board loses tokens its beams are unknown, whatever it reports of them.
+        """
         slots = self._slots.board_slots
         if isinstance(item, BoardStatus):
-            return [(item.god, slots[item.god].report(item))]
+            self._reported[item.god] = item
+            shown = item._replace(beam=Beam.UNKNOWN) if self._loses() else item
+            return [(item.god, slots[item.god].report(shown))]
         self.ailment = item.finding
-        return [(god, slot.disconnect()) for god, slot in slots.items()] if self._loses() else []
+        if self._loses():
+            self._reported.clear()
+            return [(god, slot.disconnect()) for god, slot in slots.items()]
+        return [(god, slots[god].report(status)) for god, status in self._reported.items()]
 
     def trouble(self) -> Trouble | None:
         """Return the board's fault as a trouble of the temple, if it loses tokens."""
