@@ -153,10 +153,10 @@ def test_a_wrong_setting_is_reported_to_systemd_and_starts_nothing_anew(name: st
     assert [str(done.returncode)] == unit(name)["RestartPreventExitStatus"]
 
 
-def test_the_controller_alone_reaches_devices_and_only_the_gpio_chips() -> None:
+def test_the_controller_alone_reaches_devices_and_only_gpio_chips_and_usb_ports() -> None:
     controller, companion = unit("templo-controller"), unit("templo-companion")
-    assert controller["DeviceAllow"] == ["char-gpiochip rw"]
-    assert controller["SupplementaryGroups"] == ["gpio"]
+    assert controller["DeviceAllow"] == ["char-gpiochip rw", "char-166 rw", "char-188 rw"]
+    assert controller["SupplementaryGroups"] == ["gpio dialout"]
     assert "g gpio -" in (ROOT / "systemd" / "sysusers.d" / "templo-controller.conf").read_text()
     assert "PrivateDevices" not in controller
     assert "PrivateUsers" not in controller  # a device's group would be nobody's
