@@ -44,7 +44,8 @@ class HeaderBeams(BeamSource):
         self._lgpio: Any = None
         self._failures = 0
         self._proving = False
-        self._spares = list(_SPARE_LINES)
+        own = {*settings.pins.values(), settings.emitters}
+        self._spares = [line for line in _SPARE_LINES if line not in own | context.reserved]
         self.capabilities = Capabilities(
             Kind.PI,
             Timing.KERNEL if settings.factory == "lgpio" else Timing.CALLBACK,
@@ -167,14 +168,12 @@ class HeaderBeams(BeamSource):
         return levels
 
     def _claim_spare(self) -> None:
-        taken = {*self._settings.pins.values(), self._settings.emitters}
         while self._spares:
-            if (line := self._spares.pop(0)) not in taken:
-                try:
-                    self._lgpio.gpio_claim_input(self._factory._handle, line)
-                except self._lgpio.error:
-                    continue  # somebody else's line: another one will do
-                return
+            try:
+                self._lgpio.gpio_claim_input(self._factory._handle, self._spares.pop(0))
+            except self._lgpio.error:
+                continue  # somebody else's line: another one will do
+            return
 
     def _blink(self) -> dict[God, Answer]:
         """Switch the emitters off and on: each receiver whose edges come is proved."""

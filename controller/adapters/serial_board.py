@@ -55,9 +55,13 @@ class SerialBoard(TokenSource):
 
     @classmethod
     def check(cls, settings: BeamSettings) -> None:
-        """Refuse settings without a port."""
+        """Refuse settings without a port, and those of pins that a board does not have."""
         if not settings.address.startswith("/"):
             raise ValueError("serial: and a port, such as serial:/dev/ttyACM0")
+        if settings.broken != "low" or settings.emitters is not None:
+            raise ValueError(
+                "beams on a header, as beams.broken or beams.emitters is set: a board behind a port has neither"
+            )
 
     def open(self, put: Put) -> Mapping[God, Level]:
         """Look for the board from now on; raises `BeamsError` without pyserial."""

@@ -88,9 +88,13 @@ def _loaded(
 
 def _wrong_together(loaded: Loaded[DeclaredSettings]) -> SettingsError | None:
     counting, beams, lights = loaded.values.counting, loaded.values.beams, loaded.values.lights
-    if counting.max_break_ms <= counting.min_break_ms:
-        least = f"more than counting.min_break_ms, {counting.min_break_ms:g}"
-        return loaded.refusal("counting.max_break_ms", counting.max_break_ms, least)
+    for key, value, above, least in (
+        ("max_break_ms", counting.max_break_ms, "min_break_ms", counting.min_break_ms),
+        ("band_ms", counting.band_ms, "min_break_ms", counting.min_break_ms),
+        ("band_ms", counting.band_ms, "narrow_ms", counting.narrow_ms),
+    ):
+        if value is not None and least is not None and value <= least:
+            return loaded.refusal(f"counting.{key}", value, f"more than counting.{above}, {least:g}")
     pins: dict[int, str] = {}
     spi = lights.lamps == "ws2812" and lights.spi.startswith("/dev/spidev0.")
     for key in (*_PINS, *_LIGHT_PINS[lights.lamps]):

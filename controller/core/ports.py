@@ -90,6 +90,8 @@ class BackendContext(NamedTuple):
     """Returns 32 random hexadecimal digits."""
     beat: Beat = no_heartbeat
     """To be called by the backend's own thread, or by `alive` if it has none."""
+    reserved: frozenset[int] = frozenset()
+    """The pins that something else of this temple uses."""
 
 
 class Source(Protocol):

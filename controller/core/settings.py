@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 from controller.core.counting import MS, Limits
 from templo.broker import BrokerSettings
 from templo.contract import God
-from templo.setting_types import LogLevel, PathText, TempleName, number, text, whole
+from templo.setting_types import LogLevel, PathText, TempleName, matching, number, text, whole
 
 Pin: TypeAlias = Annotated[int, whole(0, 27, "a BCM pin number")]
 Milliseconds: TypeAlias = Annotated[float, number(0.1, 1000, "milliseconds")]
@@ -59,7 +59,7 @@ class LightSettings:
     tlaloc: Pin
     lamps: Literal["none", "leds", "ws2812"] = "none"
     brightness: Annotated[int, whole(1, 100, "a percentage")] = 100
-    spi: Annotated[str, text(64, "an SPI device, such as /dev/spidev0.0")] = "/dev/spidev0.0"
+    spi: Annotated[str, matching(r"/dev/spidev\d+\.\d+", "an SPI device, such as /dev/spidev0.0")] = "/dev/spidev0.0"
     """The SPI device that drives the WS2812's data line."""
     each: Annotated[int, whole(1, 8)] = 1
     """The number of WS2812 before each door."""
@@ -69,6 +69,12 @@ class LightSettings:
     def pins(self) -> Mapping[God, int]:
         """The pin of each shrine's LED."""
         return {God.HUITZILOPOCHTLI: self.huitzilopochtli, God.TLALOC: self.tlaloc}
+
+    @property
+    def claimed(self) -> frozenset[int]:
+        """The pins that the chosen lamps and the buzzer use."""
+        leds = self.pins.values() if self.lamps == "leds" else ()
+        return frozenset((*leds, *(() if self.piezo is None else (self.piezo,))))
 
 
 @dataclass(frozen=True, slots=True)

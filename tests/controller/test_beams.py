@@ -54,8 +54,13 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     """Open beams that are closed with the test, while what it patched still stands."""
     made: list[HeaderBeams] = []
 
-    def make(settings: BeamSettings, sleep: Callable[[float], None] = lambda _: None) -> HeaderBeams:
-        made.append(HeaderBeams(BackendContext(settings, Limits(), tmp_path, time.monotonic_ns, str), sleep))
+    def make(
+        settings: BeamSettings,
+        sleep: Callable[[float], None] = lambda _: None,
+        reserved: frozenset[int] = frozenset(),
+    ) -> HeaderBeams:
+        context = BackendContext(settings, Limits(), tmp_path, time.monotonic_ns, str, reserved=reserved)
+        made.append(HeaderBeams(context, sleep))
         return made[-1]
 
     yield make
@@ -315,6 +320,14 @@ def test_each_healing_claims_another_unused_line_until_there_are_none(
         beams.heal()
     spares = [line for how, line in chips.calls if how == "input" and line not in (17, 27)]
     assert len(spares) == len(set(spares)) == 8
+
+
+def test_no_pin_of_the_lights_is_taken_as_an_unused_line(opened: Callable[..., HeaderBeams], chips: Chips) -> None:
+    beams = opened(LGPIO, reserved=frozenset({26, 5}))
+    beams.open(Listener())
+    for _ in range(12):
+        beams.heal()
+    assert not {26, 5} & {line for how, line in chips.calls if how == "input"}
 
 
 def test_a_start_that_is_deaf_is_found_by_its_emitter_and_healed(
