@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import select
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,10 @@ from typing import TypeAlias
 from templo import files
 from templo.liveness import IDLE_S, SOON_S, Beat, no_heartbeat
 
-Answerer: TypeAlias = Callable[[Mapping[str, object]], Mapping[str, object]]
+HasLeft: TypeAlias = Callable[[], bool]
+"""Returns whether nobody waits for the result any more."""
+
+Answerer: TypeAlias = Callable[[Mapping[str, object], HasLeft], Mapping[str, object]]
 """Carries a request out and returns its result; raises `ControlError`."""
 
 _LONGEST_PATH = 107
@@ -168,23 +172,29 @@ class ControlServer:
             with visitor, visitor.makefile("rwb") as lines:
                 visitor.settimeout(_IDLE_S)
                 while line := lines.readline(_LONGEST_LINE):
-                    lines.write(json.dumps(self._reply(line)).encode() + b"\n")
+                    lines.write(json.dumps(self._reply(line, lambda: _has_left(visitor))).encode() + b"\n")
                     lines.flush()
         except OSError as error:
             log.debug("a visitor to %s left: %s", self._path, error)
         finally:
             self._visitors.release()
 
-    def _reply(self, line: bytes) -> dict[str, object]:
+    def _reply(self, line: bytes, has_left: HasLeft) -> dict[str, object]:
         try:
             request = json.loads(line)
             if not isinstance(request, dict):
                 raise ControlError(f"the request is {line[:80]!r}; expected a JSON object")
-            return {"ok": True, "result": dict(self._answer(request))}
+            return {"ok": True, "result": dict(self._answer(request, has_left))}
         except (ValueError, RecursionError):
             return {"ok": False, "error": f"the request is {line[:80]!r}; expected a JSON object"}
         except ControlError as error:
             return {"ok": False, "error": str(error)}
+
+
+def _has_left(visitor: socket.socket) -> bool:
+    """Return whether the other end of a connection is closed, without reading what else it may have sent."""
+    readable, _, _ = select.select([visitor], [], [], 0)
+    return bool(readable) and not visitor.recv(1, socket.MSG_PEEK)
 
 
 def send_request(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:

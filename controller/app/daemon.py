@@ -23,6 +23,7 @@ from controller.adapters import home_assistant, learned_file
 from controller.adapters.control_socket import (
     ControlError,
     ControlServer,
+    HasLeft,
     InUseError,
     StateLock,
     prepare,
@@ -73,6 +74,8 @@ RESTART = -1
 """The scenario restarts the daemon."""
 
 _ANSWER_S = 5.0
+_LOOK_S = 0.5
+"""How often a calibration looks whether somebody still waits for it."""
 _DROPS_S = 60.0
 _LAST_S = 10.0
 
@@ -180,7 +183,13 @@ class _Daemon:
         self._restarts = False
         items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
         self._items = items
-        context = _context(settings, self._pulse.of("beams"))
+        calibration = Calibration(
+            settings.counting,
+            settings.chosen,
+            learned_file.load(settings.state),
+            lambda measured: learned_file.save(settings.state, measured),
+        )
+        context = _context(replace(settings, counting=calibration.limits), self._pulse.of("beams"))
         self._beams = backends.find(settings.beams)(context) if player is None else player.source(context)
         levels = self._beams.open(items.put)
         self._identity = _identity(settings, self._beams.capabilities)
@@ -206,12 +215,6 @@ class _Daemon:
                 ]
             ),
             lights=self._lights,
-        )
-        calibration = Calibration(
-            settings.counting,
-            settings.chosen,
-            learned_file.load(settings.state),
-            lambda measured: learned_file.save(settings.state, measured),
         )
         self._pipeline = Pipeline(
             identity=self._identity,
@@ -396,7 +399,7 @@ class _Daemon:
         except queue.Empty:
             raise ControlError(f"no answer within {patience_s:g} s") from None
 
-    def _answer(self, request: Mapping[str, object]) -> Mapping[str, object]:
+    def _answer(self, request: Mapping[str, object], has_left: HasLeft) -> Mapping[str, object]:
         """Carry out a request of the command line: ``{"do": "status"}`` or ``{"do": "drop", "god": ..., ...}``."""
         match request.get("do"):
             case "status":
@@ -404,7 +407,7 @@ class _Daemon:
             case "drop":
                 return self._drop_many(request)
             case "calibrate":
-                return self._calibrate(request)
+                return self._calibrate(request, has_left)
             case "selftest":
                 return self._request(SelftestRequest, _ANSWER_S)
             case "dismiss":
@@ -415,16 +418,26 @@ class _Daemon:
                 expected = "calibrate, dismiss, drop, selftest or status"
                 raise ControlError(f"the request is to {other!r}; expected {expected}")
 
-    def _calibrate(self, request: Mapping[str, object]) -> Mapping[str, object]:
+    def _calibrate(self, request: Mapping[str, object], has_left: HasLeft) -> Mapping[str, object]:
+        """Measure tokens, or decide about what they propose; end the measuring if whoever asked for it has left.
+
+        Until its end no token in that slot scores, and nobody would see why.
+        """
         god, number, keep = _god(request), request.get("count", USUAL), request.get("keep")
         if type(number) is not int:
             raise ControlError(f"count is {number!r}; expected a whole number")
         if keep is not None and not isinstance(keep, bool):
             raise ControlError(f"keep is {keep!r}; expected true or false")
-        patience_s = PATIENCE_NS / SECOND + _ANSWER_S
-        return _unless_refused(
-            self._request(lambda respond: CalibrationRequest(god, number, keep, respond), patience_s)
-        )
+        answers: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        self._items.put(CalibrationRequest(god, number, keep, answers.put))
+        until = time.monotonic() + PATIENCE_NS / SECOND + _ANSWER_S
+        while time.monotonic() < until:
+            with suppress(queue.Empty):
+                return _unless_refused(answers.get(timeout=_LOOK_S))
+            if has_left():
+                self._items.put(CalibrationRequest(god, None, False, log.debug))
+                raise ControlError(f"whoever calibrates {god} has left: the calibration ends")
+        raise ControlError("no answer in time")
 
     def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
         god = _god(request)
@@ -455,7 +468,13 @@ def _unless_refused(result: Result) -> Result:
 
 def _context(settings: Settings, beat: Beat = no_heartbeat) -> BackendContext:
     return BackendContext(
-        settings.beams, settings.counting, settings.state, time.monotonic_ns, lambda: secrets.token_hex(16), beat
+        settings.beams,
+        settings.counting,
+        settings.state,
+        time.monotonic_ns,
+        lambda: secrets.token_hex(16),
+        beat,
+        settings.lights.claimed,
     )
 
 

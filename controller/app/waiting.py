@@ -62,7 +62,7 @@ def wait_for_beams(
         stack.callback(link.stop, identity.gone(State.STOPPED, None))
         with suppress(ControlError):  # the state directory cannot be written: the temple's page says why
             server = ControlServer(
-                socket_path(settings.state), lambda request: _answer(request, settings, identity, error, link)
+                socket_path(settings.state), lambda request, _: _answer(request, settings, identity, error, link)
             )
             stack.callback(server.close)
             server.start()

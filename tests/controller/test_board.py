@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import queue
+import subprocess
+import tty
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,13 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.adapters import serial_protocol
+from controller.adapters import learned_file, serial_protocol
 from controller.adapters.serial_board import SerialBoard
 from controller.adapters.serial_protocol import Greeting, Session, TokenLine, read, written
 from controller.adapters.sqlite_ledger import Ledger
 from controller.app.explanations import FINDINGS
 from controller.core.calibration import Calibration
 from controller.core.counting import MS, SECOND, Detection, Limits
+from controller.core.learned_limits import Measured
 from controller.core.ledger_access import LedgerAccess
 from controller.core.messages import (
     BoardCursor,
@@ -35,6 +39,8 @@ from controller.core.publisher import Identity
 from controller.core.settings import BeamSettings
 from controller.core.slots import Slots
 from templo.contract import Beam, Flag, God, Kind, State, Timing, Trouble
+from tests.brokers import free_port
+from tests.controller.program import command, environment
 from tests.controller.rig import NOON, Broker
 
 NAME = "b" * 32
@@ -386,6 +392,20 @@ def test_a_board_that_is_pulled_out_is_an_alert_with_its_finding_and_is_well_aga
     assert bench.pipeline.reporter.status().state is State.READY
 
 
+def test_the_beams_of_a_worn_board_stay_unknown_whatever_it_reports_of_them(
+    bench: Workbench, expects_warnings: None
+) -> None:
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO + HEALTH)
+    bench.board._report(serial_protocol.Finding("board_worn"))
+    bench.settle()
+    bench.receive(cable, one, HEALTH)
+    assert set(bench.pipeline.reporter.status().beams.values()) == {Beam.UNKNOWN}
+    bench.board._report(None)
+    bench.settle()
+    assert set(bench.pipeline.reporter.status().beams.values()) == {Beam.CLEAR}
+
+
 def test_glitches_and_missed_edges_are_counted_through_a_reset_of_the_board(
     bench: Workbench, expects_warnings: None
 ) -> None:
@@ -441,6 +461,27 @@ def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: 
         beams.close()
         board_module.RETRY_S = patience
     assert not beams.alive()
+
+
+def test_a_board_counts_by_the_learned_limits_from_the_start_of_the_controller(tmp_path: Path) -> None:
+    learned_file.save(tmp_path, {God.TLALOC: Measured(2 * MS, 400 * MS, 10)})
+    limits = Calibration(Limits(), known=learned_file.load(tmp_path)).limits
+    controller, board = os.openpty()
+    tty.setraw(controller)
+    words = ["--beams", f"serial:{os.ttyname(board)}", "--broker", f"127.0.0.1:{free_port()}"]
+    with (
+        open(controller, "r+b", buffering=0) as cable,  # noqa: PTH123 (a descriptor)
+        subprocess.Popen(command("run", *words, "--state", str(tmp_path)), env=environment()) as running,
+    ):
+        lines = (read(line.rstrip(b"\n")) for line in iter(cable.readline, b""))
+        for sent in filter(None, lines):
+            if sent[0] == "?":
+                cable.write(HELLO)
+            elif sent[0] == "L":
+                break
+        running.terminate()
+    os.close(board)
+    assert sent[1:4] == [str(each // 1000) for each in (limits.min_break, limits.min_clear, limits.max_break)]
 
 
 def test_a_counted_token_keeps_its_shape() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from controller.core.learned_limits import Measured
 from controller.core.messages import CalibrationRequest
 from templo.contract import Flag, God
 from tests.brokers import free_port
-from tests.controller.program import Temple, call, command, environment
+from tests.controller.program import Temple, call, command, environment, eventually
 from tests.controller.rig import Rig
 
 Answers = list[Mapping[str, object]]
@@ -191,3 +192,19 @@ def test_the_command_line_measures_asks_and_saves(tmp_path: Path, temples: list[
     assert "Saved, and used from now on." in words
     assert learned_file.load(tmp_path / "state")[God.TLALOC].high_ns == 12 * MS
     assert call("calibrate", "tlaloc", "--state", str(tmp_path)).returncode == 1
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_a_calibration_ends_with_the_command_that_began_it_and_what_falls_then_is_scored(
+    tmp_path: Path, temples: list[Temple], ending: signal.Signals
+) -> None:
+    temples.append(Temple(tmp_path / "state", free_port()).start())
+    words = ("calibrate", "tlaloc", "--state", str(tmp_path / "state"))
+    with subprocess.Popen(
+        command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True
+    ) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        eventually(lambda: temples[0].drop("tlaloc") and "test" in temples[0].ledger()[-1]["flags"])
+        first.send_signal(ending)
+    eventually(lambda: temples[0].drop("tlaloc") and "test" not in temples[0].ledger()[-1]["flags"])
