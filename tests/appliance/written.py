@@ -30,6 +30,7 @@ PIECE = "the beginning of a command"
 COMPANION = "runuser -u templo-companion -- templo-companion"
 NOT_RUN = {
     "apt install git make mmdebstrap": BUILDING,
+    "apt install git make python3-venv python3-lgpio": CHECKOUT,
     "apt install gcc-avr avr-libc avrdude make": BUILDING,
     "apt install pipx": BUILDING,
     "apt install avrdude": BUILDING,
@@ -37,11 +38,11 @@ NOT_RUN = {
     "templo-companion backup FILE": PIECE,
     "templo-companion backup all.sqlite": CHECKOUT,
     "templo-companion restore --store 'postgresql+psycopg://templo:<password>@db.local/templo' all.sqlite": CHECKOUT,
-    "templo-controller scenario controller/simulation/scenarios/<code>.toml": CHECKOUT,
     "templo-controller scenario controller/simulation/scenarios/blocked.toml": CHECKOUT,
     "templo-controller run --simulate controller/simulation/scenarios/evening.toml": CHECKOUT,
     "mosquitto_sub -h 127.0.0.1 -p PORT -u USER -P PASSWORD -t 'templo/#' -v": CHECKOUT,
     "templo-controller run --beams serial:/dev/ttyACM0": BOARD,
+    "templo-controller calibrate tlaloc": PERSON,
     "apt install --no-install-recommends": PIECE,
     "apt upgrade": MIRROR,
     "apt install python3-spidev": MIRROR,
