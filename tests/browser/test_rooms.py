@@ -27,7 +27,7 @@ def test_nothing_overlaps_is_cut_or_too_small_with_the_longest_names(
 ) -> None:
     """On a phone and a table screen, at every size of window; at 1920 x 1080 no text is under 28 px."""
     views = [View(layout, "es", "wide") for layout in SIZES]
-    found = look(companion, browser_in, room, views, every=12)
+    found = look(companion, browser_in, room, views, every=18)
     assert all(each.texts > 100 for each in found.values())
     assert [each.wrong for each in found.values()] == [{}, {}]
 
