@@ -48,7 +48,7 @@ def test_a_store_that_cannot_be_opened_is_named_on_the_page_until_it_can(bench: 
     assert status == 503
     assert "The companion cannot start" in page
     assert "file is not a database" in page
-    assert "El acompañante no puede arrancar" in answer(port, "/", "es")[1]
+    assert "La aplicación no puede arrancar" in answer(port, "/", "es")[1]
     assert companion.feeds(3)
     store.unlink()
     eventually(lambda: answer(port, "/")[0] == 200)
