@@ -41,7 +41,7 @@ def counted(companion: Companion, tenant: str) -> int:
     return known.totals[contract.God.TLALOC] if known else 0
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "may have 2 tables in use"), ("es", "puede tener 2 mesas")])
+@pytest.mark.parametrize(("language", "words"), [("en", "2 tables may be in use"), ("es", "puede haber 2 mesas")])
 def test_no_more_tables_are_opened_than_a_tenant_may_have(companion: Companion, language: str, words: str) -> None:
     limit(companion, A, tables=2)
     spoken = {"Accept-Language": language}
@@ -130,7 +130,7 @@ def test_posts_of_strangers_silence_nobody_who_has_a_seat_or_is_the_organiser(co
     assert answers == [303] * 8 + [429]
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "may have 2 pages open"), ("es", "puede tener 2 páginas")])
+@pytest.mark.parametrize(("language", "words"), [("en", "2 pages may be open"), ("es", "puede haber 2 páginas")])
 def test_streams_beyond_a_tenant_s_limit_are_refused_and_others_open(
     companion: Companion, language: str, words: str
 ) -> None:

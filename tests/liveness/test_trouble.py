@@ -46,7 +46,7 @@ def test_a_store_that_cannot_be_opened_is_named_on_the_page_until_it_can(bench: 
     eventually(lambda: answer(port, "/")[0] == 503)
     status, page = answer(port, "/t/anything")
     assert status == 503
-    assert "The companion cannot start" in page
+    assert "The app cannot start" in page
     assert "file is not a database" in page
     assert "La aplicación no puede arrancar" in answer(port, "/", "es")[1]
     assert companion.feeds(3)
