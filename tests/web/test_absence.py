@@ -63,7 +63,7 @@ def test_a_watcher_is_offered_no_die(beans: WebHome, phone: Browser) -> None:
 
 def test_an_absent_player_is_played_passed_or_helped_from_the_page(beans: WebHome) -> None:
     table, ana, beto = _seated(beans)
-    assert _tap(ana, table, "Anyone acts, hand open") == 303
+    assert _tap(ana, table, "Anyone acts, cards shown") == 303
     assert _tap(beto, table, "Throw the die", "/for/red") == 303
     assert _tap(ana, table, "Back again") == 303
     assert "is back" in text_of(ana.get(f"/t/{table}"))
