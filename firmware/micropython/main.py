@@ -217,7 +217,7 @@ def _configured():
         chosen = configuration.load()
     except (OSError, ValueError) as error:
         print("No settings that can be used:", error)
-        return _ask({})
+        return _ask(configuration.usable(print))
     print("Press a key within 3 seconds to change the settings.")
     if select.select([sys.stdin], [], [], 3)[0]:
         sys.stdin.readline()
