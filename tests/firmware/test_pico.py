@@ -353,13 +353,14 @@ def test_a_dialogue_after_a_mistake_in_the_file_keeps_what_is_right_of_it(tmp_pa
 
 def test_the_lamp_shows_what_most_needs_showing() -> None:
     lamp = module("lamp")
-    assert lamp.state(9000, True, True, True, False, 0, None) == lamp.READY
-    assert lamp.state(9000, True, True, False, False, 0, None) == lamp.NO_TIME
-    assert lamp.state(9000, True, False, False, False, 0, None) == lamp.NO_BROKER
-    assert lamp.state(9000, False, False, False, False, 0, None) == lamp.NO_WIFI
-    assert lamp.state(9000, False, False, False, True, 0, None) == lamp.ALERT
-    assert lamp.state(9000, True, True, True, True, 8900, None) == lamp.TOKEN
-    assert lamp.state(9000, True, True, True, True, 8900, 5000) == lamp.IDENTIFY
+    assert lamp.state(9000, True, True, False, True, False, 0, None) == lamp.READY
+    assert lamp.state(9000, True, True, False, False, False, 0, None) == lamp.NO_TIME
+    assert lamp.state(9000, True, False, True, False, False, 0, None) == lamp.REFUSED
+    assert lamp.state(9000, True, False, False, False, False, 0, None) == lamp.NO_BROKER
+    assert lamp.state(9000, False, False, True, False, False, 0, None) == lamp.NO_WIFI
+    assert lamp.state(9000, False, False, False, False, True, 0, None) == lamp.ALERT
+    assert lamp.state(9000, True, True, False, True, True, 8900, None) == lamp.TOKEN
+    assert lamp.state(9000, True, True, False, True, True, 8900, 5000) == lamp.IDENTIFY
     shown = {name: tuple(lamp.lit(name, step * lamp.STEP_MS) for step in range(16)) for name in lamp.PATTERNS}
     assert len(set(shown.values())) == len(shown)
 
