@@ -85,7 +85,7 @@ def run(chosen, going):
                 server.turn(now_ms)
             elif link.up:
                 link.cut(now_ms)
-                one.window.disconnected()
+                one.disconnected()
             one.turn(now_ms)
             if one.identified():
                 identified_ms = now_ms
