@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from controller.adapters.serial_protocol import BAUD, Greeting, Health, Session, TokenLine
+from controller.adapters.serial_protocol import BAUD, Greeting, Happened, Health, Session, TokenLine, UnknownTokens
 from controller.core.counting import SECOND, Limits
 from controller.core.diagnosis import Finding
 from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken
@@ -135,18 +135,27 @@ class SerialBoard(TokenSource):
                 session.out.clear()
             self._report(session.problem)
 
-    def _take(self, session: Session, happened: Greeting | TokenLine | Health) -> None:
+    def _take(self, session: Session, happened: Happened) -> None:
         now_ns = self._now()
         match happened:
             case Greeting(None):
                 session.name(self._new_id())
             case Greeting(str(board)):
-                self._put(
-                    BoardHello(board, BoardCursor(happened.acked, None), lambda mark: self._welcome(happened, mark))
-                )
+                # Before its first token a board's totals are 0; at any other number they are not known.
+                otherwise = BoardCursor(happened.acked, None if happened.acked else 0)
+                self._put(BoardHello(board, otherwise, lambda mark: self._welcome(happened, mark)))
             case TokenLine(board, mark, god, counted, timed):
                 age_ns = 0 if timed else _UNTIMED_NS
                 self._put(BoardToken(god, counted, board, mark, counted.start_ns + counted.width_ns - age_ns))
+            case UnknownTokens(board, first, last):
+                log.warning(
+                    "the board %s can no longer send the %d tokens from %d to %d, nor say whose they were: "
+                    "they are not recorded here",
+                    board,
+                    last - first + 1,
+                    first,
+                    last,
+                )
             case Health():
                 for god in God:
                     given = (happened.beams[god], happened.dark[god], happened.glitches[god], happened.missed[god])

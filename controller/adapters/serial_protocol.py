@@ -53,6 +53,14 @@ class TokenLine(NamedTuple):
     timed: bool
 
 
+class UnknownTokens(NamedTuple):
+    """Tokens that a board can no longer send, and of which nothing says whose they were."""
+
+    board: str
+    first: int
+    last: int
+
+
 class Health(NamedTuple):
     """How a board's slots are, counted since it started."""
 
@@ -63,7 +71,7 @@ class Health(NamedTuple):
     worn: bool
 
 
-Happened: TypeAlias = Greeting | TokenLine | Health
+Happened: TypeAlias = Greeting | TokenLine | UnknownTokens | Health
 
 
 def crc16(data: bytes) -> int:
@@ -110,7 +118,8 @@ class Session:
     - Tokens are yielded in the order of their numbers, each once: what comes twice is passed over, what is too early
       is waited for. The board sends again what is not acknowledged.
     - What a board can no longer send, because its memory went round, is yielded as tokens of no width, flagged
-      `missed_edge`, as many for each god as the board's totals show.
+      `missed_edge`, as many for each god as the board's totals show. Where the totals at the mark are not known it is
+      yielded as `UnknownTokens`, and no token.
     """
 
     def __init__(self, limits: Limits, now_ns: int) -> None:
@@ -216,7 +225,7 @@ class Session:
         self.problem = None
         return [Greeting(None if name == "-" else name, software[:16], first, last, acked)]
 
-    def _counted(self, token: _Token, now_ns: int) -> Iterator[TokenLine]:
+    def _counted(self, token: _Token, now_ns: int) -> Iterator[TokenLine | UnknownTokens]:
         if self._board is None or token.seq <= self._mark.seq:
             return
         if token.seq > max(self._mark.seq + 1, self._first):
@@ -234,6 +243,8 @@ class Session:
                 mark = BoardCursor(self._mark.seq + 1, self._mark.huitzilopochtli + (god is God.HUITZILOPOCHTLI))
                 self._mark = mark
                 yield TokenLine(self._board, mark, god, Detection(now_ns, 0, frozenset({Flag.MISSED_EDGE})), False)
+        elif token.seq > self._mark.seq + 1:
+            yield UnknownTokens(self._board, self._mark.seq + 1, token.seq - 1)
         self._mark = BoardCursor(token.seq, token.huitzilopochtli)
         start_ns = now_ns - (token.age_ns if token.age_ns is not None else 0)
         counted = Detection(start_ns, token.width_ns, token.flags)

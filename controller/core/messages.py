@@ -146,7 +146,7 @@ LinkEvent: TypeAlias = BrokerConnected | BrokerDisconnected | MessageReceived | 
 class BoardCursor(NamedTuple):
     """The position up to which a board's tokens are known: the last number, and how many were Huitzilopochtli's.
 
-    `huitzilopochtli` is None if a board was never met before.
+    `huitzilopochtli` is None if a board was never met before and had counted for others.
     """
 
     seq: int

@@ -58,6 +58,12 @@ bool ledger_read(uint32_t seq, struct kept *kept) {
     return read_place(seq % RECORDS, kept) && kept->seq == seq;
 }
 
+static bool is_marked(const struct ledger *ledger) {
+    uint8_t bytes[RECORD_BYTES];
+    fetch(place(ledger->seq + 1), bytes, RECORD_BYTES);
+    return ledger->seq && number(bytes) == ledger->seq && sealed(bytes, RECORD_BYTES - 2);
+}
+
 static bool copy(uint8_t which, uint8_t *bytes) {
     fetch(which * COPY_BYTES, bytes, COPY_BYTES);
     return bytes[0] == 'T' && bytes[1] == 'M' && sealed(bytes, COPY_BYTES - 2);
@@ -73,6 +79,8 @@ void ledger_open(struct ledger *ledger) {
             ledger->huitzilopochtli = kept.huitzilopochtli;
             ledger->acked = kept.seq - 1 < kept.waiting ? 0 : kept.seq - 1 - kept.waiting;
         }
+    ledger->marked = is_marked(ledger);
+    if (ledger->marked) ledger->acked = ledger->seq;
     ledger->first = ledger->seq + 1;
     while (ledger->first > 1 && ledger->seq + 1 - ledger->first < RECORDS && ledger_read(ledger->first - 1, &kept))
         ledger->first--;
@@ -111,6 +119,19 @@ void ledger_append(struct ledger *ledger, uint8_t god, uint8_t flags, uint16_t w
     ledger->length = RECORD_BYTES;
 }
 
+void ledger_mark(struct ledger *ledger) {
+    if (ledger->marked || ledger->acked != ledger->seq || !ledger->seq) return;
+    fetch(place(ledger->seq + 1), ledger->bytes, RECORD_BYTES); /* of the oldest record only the number changes */
+    put_number(ledger->bytes, ledger->seq);
+    seal(ledger->bytes, RECORD_BYTES - 2);
+    ledger->writing.seq = ledger->seq;
+    ledger->writing.huitzilopochtli = ledger->huitzilopochtli;
+    ledger->at = place(ledger->seq + 1);
+    if (ledger->first + RECORDS == ledger->seq + 1) ledger->first++;
+    ledger->next = 0;
+    ledger->length = RECORD_BYTES;
+}
+
 void ledger_take_name(struct ledger *ledger, const uint8_t *name) {
     ledger->bytes[0] = 'T';
     ledger->bytes[1] = 'M';
@@ -139,6 +160,7 @@ void ledger_step(struct ledger *ledger) {
         ledger->worn = false;
         if (ledger_busy(ledger)) continue;
         if (ledger->writing.seq) {
+            ledger->marked = ledger->writing.seq == ledger->seq;
             ledger->seq = ledger->writing.seq;
             ledger->huitzilopochtli = ledger->writing.huitzilopochtli;
             if (ledger->first > ledger->seq) ledger->first = ledger->seq;

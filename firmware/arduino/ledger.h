@@ -4,7 +4,10 @@
    - A token is recorded once its 14 bytes are written; until then, and after a power cut between any two of them, the
      record before it is the latest. No token is sent that is not recorded.
    - `seq` starts at 1, has no gaps and is never given twice, whatever is cut.
-   - Records go round: each byte is written once in RECORDS tokens, and only where it changes. */
+   - Records go round: each byte is written once in RECORDS tokens, and only where it changes.
+   - A mark says that every token so far is acknowledged. It lies where the next token will, in place of the oldest,
+     with the number of the latest: no token has that number there. Cut while it is written, it is not there, and
+     neither it nor a cut changes what the latest record is. A byte is written twice in RECORDS tokens at most. */
 #ifndef TEMPLO_LEDGER_H
 #define TEMPLO_LEDGER_H
 
@@ -35,6 +38,7 @@ struct ledger {
     uint16_t at;
     uint8_t next, length; /* of `bytes`, while something is being written */
     uint8_t tries;
+    bool marked; /* the memory says that all of them are acknowledged */
     bool worn; /* a byte does not keep what is written: nothing more can be recorded */
     struct kept writing;
 };
@@ -49,10 +53,13 @@ bool ledger_busy(const struct ledger *ledger);
 void ledger_append(struct ledger *ledger, uint8_t god, uint8_t flags, uint16_t width);
 void ledger_take_name(struct ledger *ledger, const uint8_t *name);
 
+/* Begin to write down that all tokens are acknowledged, if they are and the memory does not say so yet. */
+void ledger_mark(struct ledger *ledger);
+
 /* Write the next byte that differs, if there is one. The memory must be ready for it. */
 void ledger_step(struct ledger *ledger);
 
-/* Note that everything up to `seq` is safe elsewhere; it is written with the next token. */
+/* Note that everything up to `seq` is safe elsewhere; it is written with the next token, or by a mark. */
 void ledger_acknowledge(struct ledger *ledger, uint32_t seq);
 
 /* Read a token from `first` to `seq`; false if it is not there any more. */

@@ -10,6 +10,7 @@
 #include "waiting.h"
 
 #define REMEMBERED 16
+#define QUIET_MS 1000 /* from a token to the mark: one that follows it soon brings its acknowledgement */
 
 struct ledger ledger;
 
@@ -61,6 +62,8 @@ void record(void) {
         ledger_take_name(&ledger, name_wanted);
     } else if (waiting_next(&fallen)) {
         ledger_append(&ledger, fallen.god, fallen.flags, fallen.width);
+    } else if (now_ms() - last_ms >= QUIET_MS) {
+        ledger_mark(&ledger);
     }
 }
 

@@ -25,7 +25,7 @@ class Commands:
         self._seen = []  # [id, answer or None], the oldest first
 
     def take(self, command, utc_ms):
-        """Carry a command out, or say why not; `utc_ms` is None while nobody has given the time."""
+        """Carry a command out, or say why not; `utc_ms`, the earlier of both clocks, is None while nobody gave it."""
         request = command["id"]
         for name, answer in self._seen:
             if name == request:

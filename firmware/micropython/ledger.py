@@ -7,8 +7,9 @@ It knows nothing of beams or brokers. Laws:
   file; `renew` begins another one behind a token of the old: its files stay, and so do the tokens that follow.
 - What cannot be read hides nothing that can. Where a whole file cannot be read, or nothing gives the source of the
   last one, the ledger is `damaged`: a number might be given twice, so it wants a new source.
-- A file is never written to again once it is full or torn, and is removed once everything in it is delivered and
-  there are newer ones: so the flash wears evenly, a sector for each commit.
+- A file is never written to again once it is full or torn, or the board was off. It is removed once everything in it
+  is delivered, and either enough newer tokens are or there are too many files: so the flash wears evenly, a sector
+  for each commit.
 """
 
 import binascii
@@ -17,7 +18,7 @@ import struct
 
 RECORD = 48
 SEGMENT = 85  # records in a file, its head included: not quite a sector of 4 kB
-KEPT = 4  # delivered files that stay, for a companion that asks again
+KEPT = 336  # delivered tokens that stay at least, for a companion that asks again, while there is room for files
 MOST = 100  # files: 8,400 undelivered tokens in 400 kB
 FAR = 20  # delivered tokens of which the flash does not know: more than that are worth a write of their own
 _SPARE = 4  # files beyond these that hold marks: a full ledger can still begin a new source
@@ -217,7 +218,10 @@ class Ledger:
     def _rotate(self, spare=0):
         """Begin a new file behind the last token, and remove what nobody needs."""
         self._close()
-        while len(self._firsts) > KEPT and self._firsts[1] <= self._base + self.delivered + 1:
+        while len(self._firsts) > 1:
+            kept = self._base + self.delivered + 1 - self._firsts[1]  # delivered tokens that the others hold
+            if kept < 0 or (kept < KEPT and len(self._firsts) < MOST):
+                break
             os.remove(self._path(self._firsts[0]))
             self._firsts.pop(0)
         first = self._base + self.last_seq + 1

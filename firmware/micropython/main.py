@@ -67,6 +67,7 @@ def run(chosen, going):
         "templo-" + board,
         wire.topic(temple, "status"),
         [wire.topic(temple, leaf) for leaf in ("ack", "command", "status") + LIT * configuration.has_lights(chosen)],
+        lambda words: print("No connection to the broker:", words),
     )
     server = TimeServer(clock, lambda: udp(chosen["ntp"], names, clock.ms()))
     one = Temple(
@@ -84,13 +85,14 @@ def run(chosen, going):
                 server.turn(now_ms)
             elif link.up:
                 link.cut(now_ms)
-                one.window.disconnected()
+                one.disconnected()
             one.turn(now_ms)
             if one.identified():
                 identified_ms = now_ms
             state = lamp.state(
-                now_ms, radio.up, link.up, clock.utc_ms() is not None, one.alert(), one.recorded_ms, identified_ms
-            )
+                now_ms, radio.up, link.up, link.refused, clock.utc_ms() is not None, one.alert(), one.recorded_ms,
+                identified_ms,
+            )  # fmt: skip
             lamp_pin.value(lamp.lit(state, now_ms))
             if now_ms >= swept_ms + _SWEEP_MS:
                 swept_ms = now_ms
@@ -217,7 +219,7 @@ def _configured():
         chosen = configuration.load()
     except (OSError, ValueError) as error:
         print("No settings that can be used:", error)
-        return _ask({})
+        return _ask(configuration.usable(print))
     print("Press a key within 3 seconds to change the settings.")
     if select.select([sys.stdin], [], [], 3)[0]:
         sys.stdin.readline()

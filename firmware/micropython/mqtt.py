@@ -85,6 +85,13 @@ def arrived(flags, body):
     return topic, body[at:], number, bool(flags & 1)
 
 
+def refused(body, number, topics):
+    """Read SUBACK: return those of the topics that the broker refuses."""
+    if len(body) != 2 + len(topics) or struct.unpack(">H", body[:2])[0] != number:
+        raise MqttError("a SUBACK of %d bytes, for another subscription" % len(body))
+    return [topics[place] for place in range(len(topics)) if body[2 + place] & 0x80]
+
+
 def _text(text):
     data = text.encode()
     return struct.pack(">H", len(data)) + data

@@ -31,6 +31,22 @@ DEFAULTS = {
     "lamp_percent": 100,
     "piezo": None,
 }
+_TEXTS = ("ssid", "wifi_password", "broker", "temple", "country", "user", "password", "ntp", "lamps")
+_PINS = ("huitzilopochtli", "tlaloc", "lamp_huitzilopochtli", "lamp_tlaloc", "lamp_data", "piezo")
+_WHOLE = ("port", "lamp_each")  # and all pins
+_EMPTY = ("user", "password", "band_ms", "narrow_ms", "piezo")  # may be null
+_RANGES = {
+    "port": (1, 65535),
+    "min_break_ms": (0.1, 1000),
+    "min_clear_ms": (0.1, 1000),
+    "max_break_ms": (1, 60000),
+    "flicker_per_s": (2, 10000),
+    "band_ms": (0.1, 60000),
+    "narrow_ms": (0.1, 60000),
+    "lamp_each": (1, 8),
+    "lamp_percent": (1, 100),
+}
+_RADIO = (23, 24, 25)  # a Pico W's Wi-Fi chip is on these pins
 _LAMPS = {"off": (), "leds": ("lamp_huitzilopochtli", "lamp_tlaloc"), "ws2812": ("lamp_data",)}
 _LEARNABLE = ("min_break", "max_break", "band", "narrow")
 
@@ -38,58 +54,96 @@ _LEARNABLE = ("min_break", "max_break", "band", "narrow")
 class SettingsError(ValueError):
     """Settings that cannot be used; the message says which, and what was expected."""
 
+    def __init__(self, message, *names):
+        """Take the words and the names of the settings concerned, first the one to do without."""
+        super().__init__(message)
+        self.names = names
+
 
 def load(file=FILE):
     """Read and check the settings; raises `SettingsError`, or OSError where there are none."""
+    return checked(_read(file))
+
+
+def usable(say, file=FILE):
+    """Return what can be kept of settings that are refused, for a dialogue to begin with; `say` why of the rest."""
+    try:
+        kept = dict(_read(file))
+    except (OSError, ValueError):
+        return {}
+    while True:
+        whole = {"ssid": "-", "wifi_password": "", "broker": "-"}  # the dialogue asks for what is missing
+        whole.update(kept)
+        try:
+            checked(whole)
+            return kept
+        except SettingsError as error:
+            say("Not kept: %s" % error)
+            kept.pop(next(name for name in error.names if name in kept))
+
+
+def checked(given):
+    """Return settings with their defaults, or raise `SettingsError`."""
+    settings = dict(DEFAULTS)
+    settings.update(given)
+    for name in ("ssid", "wifi_password", "broker"):
+        if settings.get(name) is None:
+            raise SettingsError("%s is missing" % name, name)
+    for name, value in settings.items():
+        if value is None and name in _EMPTY:
+            continue
+        if name in _TEXTS:
+            _text(name, value)
+        elif name in DEFAULTS:
+            settings[name] = _number(name, value)
+        else:
+            raise SettingsError("%s is no setting; expected one that docs/pico.md names" % name, name)
+    try:
+        wire.temple_name(settings["temple"])
+    except ValueError as error:
+        raise SettingsError(str(error), "temple")
+    _apart(settings)
+    if settings["max_break_ms"] <= settings["min_break_ms"]:
+        words = "max_break_ms is %r; expected more than min_break_ms"
+        raise SettingsError(words % settings["max_break_ms"], "max_break_ms", "min_break_ms")
+    return settings
+
+
+def _read(file):
     with open(file) as opened:
         try:
             given = json.load(opened)
         except ValueError:
             raise SettingsError("%s is no JSON; expected what the set-up dialogue writes" % file)
-    return checked(given)
-
-
-def checked(given):
-    """Return settings with their defaults, or raise `SettingsError`."""
     if not isinstance(given, dict):
         raise SettingsError("a JSON object expected")
-    settings = dict(DEFAULTS)
-    settings.update(given)
-    for name in ("ssid", "wifi_password", "broker"):
-        if not isinstance(settings.get(name), str):
-            raise SettingsError("%s is missing" % name)
-    wire.temple_name(settings["temple"])
-    for name, low, high in (
-        ("port", 1, 65535),
-        ("huitzilopochtli", 0, 28),
-        ("tlaloc", 0, 28),
-        ("min_break_ms", 0.1, 1000),
-        ("min_clear_ms", 0.1, 1000),
-        ("max_break_ms", 1, 60000),
-        ("flicker_per_s", 2, 10000),
-        ("band_ms", 0.1, 60000),
-        ("narrow_ms", 0.1, 60000),
-        ("lamp_huitzilopochtli", 0, 28),
-        ("lamp_tlaloc", 0, 28),
-        ("lamp_data", 0, 28),
-        ("lamp_each", 1, 8),
-        ("lamp_percent", 1, 100),
-        ("piezo", 0, 28),
-    ):
-        value = settings[name]
-        if value is None and name in ("band_ms", "narrow_ms", "piezo"):
-            continue
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
-            raise SettingsError("%s is %r; expected a number from %s to %s" % (name, value, low, high))
-    if settings["lamp_each"] != int(settings["lamp_each"]):
-        raise SettingsError("lamp_each is %r; expected a whole number" % settings["lamp_each"])
-    settings["lamp_each"] = int(settings["lamp_each"])
-    if settings["lamps"] not in tuple(_LAMPS):
-        raise SettingsError("lamps is %r; expected off, leds or ws2812" % settings["lamps"])
-    _apart(settings)
-    if settings["max_break_ms"] <= settings["min_break_ms"]:
-        raise SettingsError("max_break_ms is %r; expected more than min_break_ms" % settings["max_break_ms"])
-    return settings
+    return given
+
+
+def _text(name, value):
+    if name == "lamps" and value not in tuple(_LAMPS):
+        raise SettingsError("lamps is %r; expected off, leds or ws2812" % (value,), name)
+    if not isinstance(value, str):
+        shown = "no text" if name.endswith("password") else repr(value)
+        raise SettingsError("%s is %s; expected text in quotes" % (name, shown), name)
+    if not value and name in ("ssid", "broker", "ntp"):
+        raise SettingsError("%s is empty" % name, name)
+    if name == "country" and len(value) not in (0, 2):
+        raise SettingsError("country is %r; expected two letters, such as DE, or none" % value, name)
+
+
+def _number(name, value):
+    """Return a number, whole where it has to be; raises `SettingsError`."""
+    low, high = _RANGES.get(name, (0, 28))
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
+        raise SettingsError("%s is %r; expected a number from %s to %s" % (name, value, low, high), name)
+    if name in _WHOLE or name in _PINS:
+        if value != int(value):
+            raise SettingsError("%s is %r; expected a whole number" % (name, value), name)
+        value = int(value)
+    if name in _PINS and value in _RADIO:
+        raise SettingsError("%s is %d; expected another pin than 23 to 25, which the Wi-Fi has" % (name, value), name)
+    return value
 
 
 def has_lights(settings):
@@ -112,11 +166,12 @@ def _apart(settings):
     for place, name in enumerate(used):
         for other in used[:place]:
             if settings[name] == settings[other]:
-                raise SettingsError("%s is %r; expected another pin than %s's" % (name, settings[name], other))
+                words = "%s is %r; expected another pin than %s's"
+                raise SettingsError(words % (name, settings[name], other), name, other)
             # Two neighbouring pins, an even one first, have one PWM, and so does the pin sixteen later.
             if name == "piezo" and other in leds and _pwm(settings[name]) == _pwm(settings[other]):
                 words = "piezo is %r, which has the PWM of %s; expected a pin of another pair"
-                raise SettingsError(words % (settings[name], other))
+                raise SettingsError(words % (settings[name], other), name)
 
 
 def _pwm(gpio):

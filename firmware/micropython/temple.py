@@ -63,6 +63,7 @@ class Temple:
         self._announced = announced
         self._notices = Notices() if notices is None else notices
         self._take_time = take_time
+        self._companion_ms = None  # the companion's time, less ours, as an ack of this connection gave it
         self.slots = [Slot(calibration.limits, beam.dark(), now_ms) for beam in beams]
         self.seen = [diagnosis.Seen(slot, slot.dark, now_ms) for slot in self.slots]
         self._bulletin = Bulletin()
@@ -115,7 +116,7 @@ class Temple:
                 if self._lights is not None:
                     self._lights.connected()
             elif happened == "down":
-                self.window.disconnected()
+                self.disconnected()
             else:
                 self._take(happened, now_ms)
         if self._link.up:
@@ -123,6 +124,11 @@ class Temple:
         if self._lights is not None:
             stopped = [slot.beam in _ALARMING for slot in self.slots]
             self._lights.turn(now_ms, stopped, self._trouble_now() is not None)
+
+    def disconnected(self):
+        """Send nothing, and forget the companion's clock, until there is a connection again."""
+        self.window.disconnected()
+        self._companion_ms = None
 
     def alert(self):
         """Return whether a hand is needed."""
@@ -395,12 +401,17 @@ class Temple:
         except wire.WireError:
             return
         if leaf == "ack":
-            if message["at"] is not None and self._take_time is not None:
-                self._take_time(message["at"])
+            if message["at"] is not None:
+                self._companion_ms = message["at"] - now_ms
+                if self._take_time is not None:
+                    self._take_time(message["at"])
             if self.ledger is not None and message["source"] == self.ledger.source:
                 self._acknowledged(message["seq"], message["token"], now_ms)
             return
-        self._commands.take(message, self._utc_ms())
+        utc_ms = self._utc_ms()
+        if utc_ms is not None and self._companion_ms is not None:  # either clock may be wrong by years
+            utc_ms = min(utc_ms, now_ms + self._companion_ms)
+        self._commands.take(message, utc_ms)
         self.window.nudged()
 
     def _acknowledged(self, seq, token, now_ms):

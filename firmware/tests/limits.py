@@ -115,6 +115,7 @@ def main() -> None:
     print(f"uno: {uno_flicker()} flashes a second in each slot at once, every edge seen")
     print(f"uno: narrowest token {narrowest:.2f} ms; shortest flash that is seen {pulse * 1000:g} us")
     print(f"uno: worn out after {uno.RECORDS * 100_000:,} tokens: {uno.RECORDS} records in a ring")
+    print(f"uno: after {uno.RECORDS * 50_000:,} if a mark is written behind each")
     print(f"pico: {sum(file.stat().st_size for file in files)} bytes in {len(files)} files")
     print(f"pico: {burst} spells wait for {blind_ms} ms at 50 a second while interrupts are masked")
     print(f"pico: {erased:.2f} sectors erased and {programmed:.0f} bytes programmed for each token committed alone")

@@ -42,6 +42,13 @@ bool probe_append(uint8_t god, uint8_t flags, uint16_t width) {
     return finish();
 }
 
+void probe_acknowledge(uint32_t seq) { ledger_acknowledge(&ledger, seq); }
+
+bool probe_mark(void) {
+    ledger_mark(&ledger);
+    return finish();
+}
+
 void probe_name(const uint8_t *name) {
     ledger_open(&ledger);
     ledger_take_name(&ledger, name);

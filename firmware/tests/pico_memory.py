@@ -97,7 +97,7 @@ def begin():
             pass
 
     class Socket:
-        inbox = b"\\x20\\x02\\0\\0"
+        inbox = b"\\x20\\x02\\0\\0\\x90\\5\\0\\1\\1\\1\\1"
         tokens = 0
         def send(self, data):
             self.tokens += bytes(data[:40]).find(b"/token") > 0

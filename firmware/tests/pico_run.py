@@ -86,7 +86,7 @@ class Pico:
                     self._cut = words[2] == "1"
                     if self._cut:
                         self._link.cut(world.now_us // 1000)
-                        self._temple.window.disconnected()
+                        self._temple.disconnected()
                 elif words[0] == "P":
                     index = self._without_power(due, index, world.now_us + int(words[2:]))
                 elif words[0] == "S":

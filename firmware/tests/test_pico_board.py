@@ -58,6 +58,28 @@ def test_the_vectors_of_the_contract_are_read_alike_by_a_real_micropython(tmp_pa
             assert contract.encode(message) == text.encode()
 
 
+SETTINGS = """
+import json, settings
+
+def step():
+    said = []
+    with open("/job.json") as file:
+        job = json.load(file)
+    with open("/settings.json", "w") as file:
+        json.dump(job["file"], file)
+    kept = settings.usable(said.append, "/settings.json")
+    kept["broker"] = "10.0.0.2"
+    return json.dumps([kept, sorted([line.split()[2] for line in said]), settings.checked(kept)["tlaloc"]])
+"""
+
+
+def test_a_real_micropython_refuses_settings_and_keeps_the_rest(tmp_path: Path) -> None:
+    right = {"ssid": "home", "wifi_password": "12345678", "tlaloc": 14.0, "min_clear_ms": 2.5, "user": None}
+    wrong = {"broker": 7, "password": 1, "piezo": 24, "lamp_each": 1.5, "min_brake_ms": 4, "max_break_ms": 1}
+    result = micropython(tmp_path, SETTINGS, {"file": right | wrong})
+    assert result == [right | {"broker": "10.0.0.2"}, sorted(wrong), 14]
+
+
 LIGHTS = """
 import json, lights
 

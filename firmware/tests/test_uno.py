@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from controller.adapters import serial_board
+from controller.adapters.serial_protocol import Greeting, Session, TokenLine
 from controller.core.counting import MS, SECOND, Counter, Edge, Limits
+from controller.core.messages import BoardCursor
 from controller.simulation.parser import read
 from controller.simulation.timeline import Change, expand
 from firmware.tests import uno
@@ -35,7 +37,7 @@ class Memory:
         sources = [str(ARDUINO / "ledger.c"), str(Path(__file__).parent / "memory.c")]
         file = compiled(BUILD / "ledger.so", ["-std=c11", "-O1", "-shared", "-fPIC", *sources])
         self.core = ctypes.CDLL(str(file))
-        self.core.probe_append.restype = ctypes.c_bool
+        self.core.probe_append.restype = self.core.probe_mark.restype = ctypes.c_bool
         for name in ("probe_seq", "probe_first", "probe_huitzilopochtli", "probe_acked"):
             getattr(self.core, name).restype = ctypes.c_uint32
         self.cells = (ctypes.c_uint8 * 1024).in_dll(self.core, "cells")
@@ -55,19 +57,28 @@ class Memory:
     def seq(self) -> int:
         return int(self.core.probe_seq())
 
+    def acked(self) -> int:
+        return int(self.core.probe_acked())
+
 
 @pytest.fixture(scope="module")
 def memory() -> Memory:
     return Memory()
 
 
+@pytest.mark.parametrize("marked", [False, True], ids=["", "marked"])
 @pytest.mark.parametrize("spoil", [-1, 0xFF, 0x5A], ids=["between", "erased", "torn"])
-def test_a_power_cut_in_any_byte_loses_no_recorded_token_and_invents_none(memory: Memory, spoil: int) -> None:
+def test_a_power_cut_in_any_byte_loses_no_recorded_token_and_invents_none(
+    memory: Memory, spoil: int, marked: bool
+) -> None:
     """Every token of three rounds through the memory is cut after each of its bytes, or within the next."""
     memory.erase()
     huitzilopochtli = 0
     for seq in range(1, 3 * uno.RECORDS + 1):
         god = seq % 3 == 0
+        if marked:
+            memory.core.probe_acknowledge(seq - 1)
+            assert memory.core.probe_mark()
         before = bytes(memory.cells)
         for cut in range(14):
             ctypes.memmove(memory.cells, before, 1024)
@@ -82,6 +93,7 @@ def test_a_power_cut_in_any_byte_loses_no_recorded_token_and_invents_none(memory
             there = memory.seq() == seq
             assert there or (not whole and memory.seq() == seq - 1)
             assert memory.core.probe_huitzilopochtli() == huitzilopochtli + (there and not god)
+            assert not marked or memory.acked() == seq - 1 or (not there and memory.acked() == max(0, seq - 2))
             assert memory.seq() - memory.core.probe_first() + 1 >= min(memory.seq(), uno.RECORDS - 1)
             if there:
                 break
@@ -89,6 +101,58 @@ def test_a_power_cut_in_any_byte_loses_no_recorded_token_and_invents_none(memory
             assert memory.append(int(god), seq * 7)
         huitzilopochtli += not god
     assert memory.seq() == 3 * uno.RECORDS
+
+
+@pytest.mark.parametrize("spoil", [-1, 0xFF, 0x5A], ids=["between", "erased", "torn"])
+def test_a_power_cut_in_any_byte_of_a_mark_changes_no_record(memory: Memory, spoil: int) -> None:
+    """Each token of three rounds is acknowledged and marked; each mark is cut after each byte, or within the next."""
+    memory.erase()
+    for seq in range(1, 3 * uno.RECORDS + 1):
+        assert memory.append(int(seq % 3 == 0), seq * 7)
+        before, huitzilopochtli = bytes(memory.cells), memory.core.probe_huitzilopochtli()
+        for cut in range(8):
+            ctypes.memmove(memory.cells, before, 1024)
+            memory.budget.value = -1
+            memory.core.probe_open()
+            assert (memory.seq(), memory.acked()) == (seq, seq - 1)
+            memory.core.probe_acknowledge(seq)
+            memory.budget.value = cut
+            memory.spoil.value = spoil
+            whole = memory.core.probe_mark()
+            memory.budget.value = -1
+            memory.core.probe_open()
+            assert (memory.seq(), memory.core.probe_huitzilopochtli()) == (seq, huitzilopochtli)
+            assert memory.acked() in ((seq,) if whole else (seq - 1, seq))
+            assert memory.seq() - memory.core.probe_first() + 1 >= min(seq, uno.RECORDS - 1)
+            assert [each.seq for each in uno.records(bytes(memory.cells))][-1] == seq
+        assert whole
+
+
+def test_a_mark_is_written_only_once_all_is_acknowledged_and_once(memory: Memory) -> None:
+    memory.erase()
+    for number in (30, 8, 90):
+        for _ in range(number):
+            memory.append(0, 500)
+        memory.core.probe_acknowledge(memory.seq() - 1)
+        before = bytes(memory.cells)
+        assert memory.core.probe_mark()
+        assert bytes(memory.cells) == before
+        memory.core.probe_acknowledge(memory.seq())
+        assert memory.core.probe_mark()
+        written = sum(memory.writes)
+        memory.core.probe_open()
+        assert memory.acked() == memory.seq()
+        assert memory.core.probe_mark()
+        assert sum(memory.writes) == written
+
+
+def test_a_mark_after_each_token_wears_no_cell_more_than_twice_in_a_round(memory: Memory) -> None:
+    memory.erase()
+    for seq in range(1, 20 * uno.RECORDS + 1):
+        assert memory.append(seq % 2, 600 + seq % 100)
+        memory.core.probe_acknowledge(seq)
+        assert memory.core.probe_mark()
+    assert max(memory.writes) <= 42
 
 
 def test_each_cell_is_written_once_in_a_round_at_most(memory: Memory) -> None:
@@ -239,6 +303,39 @@ def test_a_port_that_its_reader_closed_is_opened_again_without_a_reset(tmp_path:
             port.close()
             time.sleep(0.3)
     assert json.loads((tmp_path / "result.json").read_text())["resets"] == 2  # its power, and the first opening
+
+
+def test_a_board_knows_after_a_power_cut_that_all_its_tokens_were_taken(tmp_path: Path) -> None:
+    """A second after the last of them; its power fails as the cable is pulled."""
+
+    def acked(until: int) -> int:
+        """Acknowledge every token, up to this one, and return what the board says of itself at first."""
+        port, heard_ns = serial_board._open(str(tty)), time.monotonic_ns()
+        session, first, last = Session(Limits(), heard_ns), None, 0
+        try:
+            while first is None or last < until or (until and time.monotonic_ns() - heard_ns < 5 * SECOND):
+                assert time.monotonic_ns() - heard_ns < 60 * SECOND
+                for happened in session.take(port.read(4096), time.monotonic_ns()):
+                    if isinstance(happened, Greeting) and happened.name is None:
+                        session.name("b" * 32)
+                    elif isinstance(happened, Greeting):
+                        first = happened if first is None else first
+                        session.welcome(happened, BoardCursor(happened.acked, 0))
+                    elif isinstance(happened, TokenLine):
+                        last = happened.mark.seq
+                        session.recorded(happened.board, last)
+                        heard_ns = time.monotonic_ns()
+                session.advance(time.monotonic_ns())
+                port.write(b"".join(session.out))
+                session.out.clear()
+            return first.acked
+        finally:
+            port.close()
+
+    with uno.plugged(tmp_path, uno.pulses(uno.row(God.TLALOC, 5, 100.0)), 1.0) as tty:
+        assert acked(5) == 0
+    with uno.plugged(tmp_path, [(0, "E")], 1.0) as tty:
+        assert acked(0) == 5
 
 
 def test_power_cuts_at_any_moment_cost_one_token_each_at_most(tmp_path: Path) -> None:

@@ -117,7 +117,8 @@ def records(memory: bytes) -> list[Kept]:
     found = []
     for at in range(_HEADER, _HEADER + RECORDS * _RECORD, _RECORD):
         seq, total, width, info, _, crc = struct.unpack_from("<IIHBBH", memory, at)
-        if crc == crc16(memory[at : at + _RECORD - 2]):
+        here = (at - _HEADER) // _RECORD == seq % RECORDS  # else it is a mark
+        if here and crc == crc16(memory[at : at + _RECORD - 2]):
             found.append(Kept(seq, list(God)[info & 1], width * 0.02, info >> 1, total))
     return sorted(found)
 

@@ -126,6 +126,29 @@ def test_what_a_board_no_longer_knows_is_reported_as_tokens_without_a_width() ->
     assert [each.counted.flags for each in happened] == [frozenset({Flag.MISSED_EDGE})] * 5 + [frozenset()]
 
 
+def test_what_fell_before_a_boards_first_controller_is_recorded_though_its_memory_went_round(
+    bench: Workbench,
+) -> None:
+    cable, one = bench.plug()
+    bench.receive(cable, one, written("H", 1, NAME, "0.1.0", 31, 33, 0))
+    bench.receive(cable, one, token(31, "h", total=12) + token(32, "t", total=12) + token(33, "h", total=13))
+    seqs = bench.seqs()
+    assert [seq for seq, _ in seqs] == list(range(1, 34))
+    assert sum(god is God.HUITZILOPOCHTLI for _, god in seqs) == 13
+    missed = [each.seq for each in bench.ledger.tokens() if Flag.MISSED_EDGE in each.flags]
+    assert missed == list(range(1, 31))
+
+
+def test_what_a_board_counted_for_another_ledger_and_can_no_longer_send_is_logged_and_not_invented(
+    bench: Workbench, caplog: pytest.LogCaptureFixture, expects_warnings: None
+) -> None:
+    cable, one = bench.plug()
+    bench.receive(cable, one, written("H", 1, NAME, "0.1.0", 31, 32, 20))
+    bench.receive(cable, one, token(31, "h", total=12) + token(32, "t", total=12))
+    assert [seq for seq, _ in bench.seqs()] == [1, 2]
+    assert "the 10 tokens from 21 to 30" in caplog.text
+
+
 def test_a_token_that_a_worn_cell_lost_is_made_good_by_the_next_one_s_totals() -> None:
     one = welcomed()
     happened = tokens_of(one.take(written("T", 1, "?") + token(2, "t", total=1), SECOND))

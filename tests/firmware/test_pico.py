@@ -28,6 +28,7 @@ from controller.core.counting import MS, Counter, Detection, Edge, Limits
 from controller.core.publisher import Identity
 from templo import __version__, contract
 from templo.contract import Flag, God
+from tests.firmware.conftest import FOLDERS
 
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "tests" / "wire" / "vectors"
@@ -226,15 +227,32 @@ def test_the_dialogue_asks_again_for_what_it_cannot_use(tmp_path: Path) -> None:
     assert "pw" not in str(said)
 
 
+def configured() -> list[str]:
+    """Return what runs a board's start up to its settings, in a process of its own."""
+    program = f"import sys\nsys.path[:0] = {FOLDERS!r}\nimport main\nprint(sorted(main._configured()))"
+    return [sys.executable, "-c", program]
+
+
+def test_a_board_whose_file_has_a_mistake_says_which_and_its_answers_overwrite_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    written = {"ssid": "casa", "wifi_password": "", "broker": "192.168.1.7", "tlaloc": 14, "min_clear_ms": 2}
+    file.write_text(json.dumps(written | {"user": "pico", "password": 12345678}))
+    typed = ["", "", "", "", "", "", "s3cret!"]
+    done = subprocess.run(
+        configured(), input="\n".join([*typed, ""]), cwd=tmp_path, text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Not kept: password" in done.stdout
+    assert json.loads(file.read_text()).items() >= (written | {"user": "pico", "password": "s3cret!"}).items()
+
+
 def test_a_user_who_types_wrong_things_at_the_console_is_asked_again_and_only_once_for_good(tmp_path: Path) -> None:
     """The board's own start, in a process of its own, with what is typed on its standard input."""
     typed = [
         "", "casa", "short", "long enough", "", "192.168.1.7", "mqtt", "0", "70000", "1884",
         "Templo Mayor", "-x", "patio", "pico", "", "s3cret!",
     ]  # fmt: skip
-    folders = [str(ROOT / "firmware" / "micropython"), str(ROOT / "firmware" / "tests" / "standins")]
-    program = f"import sys\nsys.path[:0] = {folders!r}\nimport main\nprint(sorted(main._configured()))"
-    command = [sys.executable, "-c", program]
+    command = configured()
     done = subprocess.run(
         command, input="\n".join([*typed, ""]), cwd=tmp_path, text=True, capture_output=True, check=False
     )
@@ -288,25 +306,61 @@ def test_a_limit_that_somebody_chose_is_not_learned_and_what_was_learned_outlive
 
 
 @pytest.mark.parametrize(
-    "change", [{"port": 0}, {"port": True}, {"tlaloc": 16}, {"max_break_ms": 2}, {"temple": "A"}, {"ssid": None}]
+    "change",
+    [
+        *({"port": value} for value in (0, True, 1883.5, "1883", None)),
+        *({"tlaloc": value} for value in (16, 16.5, 23, 24, 25, 29)),
+        *({"lamps": "ws2812", "lamp_data": 24}, {"piezo": 23}, {"lamps": None}),
+        *({"ssid": value} for value in (None, "", 5)),
+        *({"broker": 10}, {"broker": ""}, {"wifi_password": 12345678}, {"temple": "A"}, {"temple": 7}),
+        *({"user": 7}, {"user": "temple", "password": 12345678}),
+        *({"ntp": value} for value in (None, 5, "")),
+        *({"country": value} for value in (None, 3, "DEU")),
+        *({"max_break_ms": 2}, {"max_break_ms": None}, {"min_brake_ms": 4}),
+    ],
 )
-def test_settings_that_cannot_be_used_are_refused(change: dict[str, Any]) -> None:
+def test_settings_that_cannot_be_used_are_refused_by_name(change: dict[str, Any]) -> None:
     settings = module("settings")
     good = {"ssid": "home", "wifi_password": "", "broker": "10.0.0.2"}
-    settings.checked(good)
-    with pytest.raises(ValueError):  # noqa: PT011 (either module's own)
+    assert settings.checked({**good, "port": 1884.0})["port"] == 1884
+    *_, name = change
+    with pytest.raises(settings.SettingsError, match=name) as caught:
         settings.checked({**good, **change})
+    assert "12345678" not in str(caught.value)
+
+
+def test_a_dialogue_after_a_mistake_in_the_file_keeps_what_is_right_of_it(tmp_path: Path) -> None:
+    settings = module("settings")
+    file = tmp_path / "settings.json"
+    right = {"ssid": "home", "wifi_password": "12345678", "tlaloc": 14, "min_clear_ms": 2, "lamps": "leds"}
+    wrong = {"broker": 7, "password": 1, "piezo": 24, "lamp_each": 1.5, "min_brake_ms": 4, "max_break_ms": 1}
+    file.write_text(json.dumps(right | wrong))
+    said: list[str] = []
+    kept = settings.usable(said.append, str(file))
+    assert kept == right
+    assert {line.split()[2] for line in said} == set(wrong)
+    answers = iter(["", "", "10.0.0.2", "", "", ""])
+    chosen = settings.dialogue(lambda words: next(answers), said.append, kept)
+    assert chosen == {**settings.DEFAULTS, **right, "broker": "10.0.0.2"}
+    # Pins that two things would share: one of them keeps its own, whatever the defaults are.
+    for pins in ({"tlaloc": 16}, {"huitzilopochtli": 17}, {"huitzilopochtli": 3, "tlaloc": 3}):
+        file.write_text(json.dumps(right | {"tlaloc": 17} | pins))
+        assert settings.usable(said.append, str(file))["ssid"] == "home"
+    for text in ("", "[]", "{"):
+        file.write_text(text)
+        assert settings.usable(said.append, str(file)) == {}
 
 
 def test_the_lamp_shows_what_most_needs_showing() -> None:
     lamp = module("lamp")
-    assert lamp.state(9000, True, True, True, False, 0, None) == lamp.READY
-    assert lamp.state(9000, True, True, False, False, 0, None) == lamp.NO_TIME
-    assert lamp.state(9000, True, False, False, False, 0, None) == lamp.NO_BROKER
-    assert lamp.state(9000, False, False, False, False, 0, None) == lamp.NO_WIFI
-    assert lamp.state(9000, False, False, False, True, 0, None) == lamp.ALERT
-    assert lamp.state(9000, True, True, True, True, 8900, None) == lamp.TOKEN
-    assert lamp.state(9000, True, True, True, True, 8900, 5000) == lamp.IDENTIFY
+    assert lamp.state(9000, True, True, False, True, False, 0, None) == lamp.READY
+    assert lamp.state(9000, True, True, False, False, False, 0, None) == lamp.NO_TIME
+    assert lamp.state(9000, True, False, True, False, False, 0, None) == lamp.REFUSED
+    assert lamp.state(9000, True, False, False, False, False, 0, None) == lamp.NO_BROKER
+    assert lamp.state(9000, False, False, True, False, False, 0, None) == lamp.NO_WIFI
+    assert lamp.state(9000, False, False, False, False, True, 0, None) == lamp.ALERT
+    assert lamp.state(9000, True, True, False, True, True, 8900, None) == lamp.TOKEN
+    assert lamp.state(9000, True, True, False, True, True, 8900, 5000) == lamp.IDENTIFY
     shown = {name: tuple(lamp.lit(name, step * lamp.STEP_MS) for step in range(16)) for name in lamp.PATTERNS}
     assert len(set(shown.values())) == len(shown)
 

@@ -93,6 +93,50 @@ def test_a_record_that_rots_hides_none_behind_it_and_is_still_a_token(tmp_path: 
     assert again.read(11)[1:] == (0, 10, 12_000, [])
 
 
+@pytest.mark.parametrize("outage", [1, 21, 84, 200])
+def test_tokens_stay_after_their_delivery_however_short_the_files_are(tmp_path: Path, outage: int) -> None:
+    """A mark, a `resend` and a start each begin a new file; one is not full then."""
+    module_, new_id = module("ledger"), ids()
+    ledger = module_.Ledger(str(tmp_path / "l"), new_id)
+    most = 0
+    for cycle in range(max(12, 1000 // outage)):
+        for _ in range(outage):
+            ledger.record([(0, 0, 9_000, [])])
+        ledger.deliver(ledger.last_seq)
+        ledger.mark()
+        if outage > 1:
+            if cycle % 3 == 1:
+                ledger.deliver_again(ledger.last_seq)
+                ledger.deliver(ledger.last_seq)
+            if cycle % 3 == 2:
+                ledger.close()
+                ledger = module_.Ledger(str(tmp_path / "l"), new_id)
+                ledger.deliver(ledger.last_seq)
+        kept = ledger.last_seq - ledger.first + 1
+        assert kept >= min(336, ledger.last_seq)
+        assert ledger.read(ledger.first) is not None
+        most = max(most, len(list((tmp_path / "l").iterdir())))
+    assert most <= 10 + 400 // outage
+    ledger.close()
+
+
+def test_short_files_of_delivered_tokens_leave_the_room_of_all_files_to_those_that_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module_ = module("ledger")
+    monkeypatch.setattr(module_, "MOST", 20)
+    ledger = module_.Ledger(str(tmp_path / "l"), ids())
+    for _ in range(60):  # each begins a file with a single token
+        ledger.record([(0, 0, 9_000, [])])
+        ledger.deliver(ledger.last_seq)
+        ledger.deliver_again(ledger.last_seq + 1)
+        assert len(list((tmp_path / "l").iterdir())) <= 20 + module_._SPARE
+    ledger.record([(0, 0, 9_000, [])] * 18 * (module_.SEGMENT - 1))
+    with pytest.raises(module_.LedgerFull):
+        ledger.record([(0, 0, 9_000, [])] * 3 * (module_.SEGMENT - 1))
+    ledger.close()
+
+
 def test_delivered_files_are_removed_and_a_full_ledger_refuses_before_it_forgets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +146,7 @@ def test_delivered_files_are_removed_and_a_full_ledger_refuses_before_it_forgets
     for _ in range(40):
         ledger.deliver(ledger.last_seq)
         ledger.record([(0, 0, 12_000, [])] * 50)
-    assert len(list((tmp_path / "l").iterdir())) <= module_.KEPT + 1
+    assert len(list((tmp_path / "l").iterdir())) <= 6
     delivered = ledger.last_seq
     ledger.deliver(delivered)
     with pytest.raises(module_.LedgerFull):

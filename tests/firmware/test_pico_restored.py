@@ -615,6 +615,28 @@ def test_a_time_server_is_believed_before_any_companion(broker: Broker, tmp_path
     assert abs(pico.clock.utc_ms() - NOW_MS) < 60_000
 
 
+def test_a_command_has_expired_once_both_clocks_say_so(broker: Broker, tmp_path: Path) -> None:
+    """As on a Pi: either clock may be wrong by years, and an ack says how the companion's is."""
+    companion, pico = Companion(broker), Pico(tmp_path / "flash", broker, server=True)
+    for behind_ms in (60_000, 0, -10 * 86_400_000):
+        companion.at_ms = NOW_MS - behind_ms
+        pico.fall(1)
+        for lives_ms, refused in ((30_000, None), (-30_000, "expired")):
+            companion.say(command(CommandName.IDENTIFY, NOW_MS - max(0, behind_ms) + lives_ms))
+            pico.turn()
+            assert companion.replies[-1].code == refused
+    companion.at_ms = NOW_MS - 60_000
+    pico.fall(1)
+    companion.at_ms = None
+    pico.link.there = False  # another companion may be there after this
+    pico.turn()
+    pico.link.there = True
+    pico.turn()
+    companion.say(command(CommandName.IDENTIFY, NOW_MS - 30_000))
+    pico.turn()
+    assert companion.replies[-1].code == "expired"
+
+
 def test_a_retained_acknowledgement_gives_no_time(broker: Broker, tmp_path: Path) -> None:
     companion, pico = Companion(broker, at_ms=None), Pico(tmp_path / "flash", broker)
     pico.turn()
