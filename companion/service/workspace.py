@@ -133,6 +133,7 @@ class Workspace:
                     yield change
                 except ServiceError:
                     self._check_read_on(change)
+                    self._check_temples_read_on(change)
                     raise
                 if change.writes:
                     try:
@@ -151,7 +152,7 @@ class Workspace:
         """Read what another writer has changed about the locked tables and temples of a change."""
         for table_id in change.locked_tables:
             self._read_table_on(table_id)
-        self.temples.read_on(change.locked_temples, self.clock())
+        self.temples.read_on(change.locked_temples, change.known_sources, self.clock())
 
     def _read_table_on(self, table_id: str) -> int:
         """Read the entries that another writer has appended to a locked table; return its version."""
@@ -167,6 +168,22 @@ class Workspace:
             if self._read_table_on(table_id) > change.known_version(table_id):
                 raise Conflict(f"more entries at table {table_id!r}")
 
+    def _check_temples_read_on(self, change: Change) -> None:
+        """Raise `Conflict` if another companion has changed what a refused change knew of its temples."""
+        if self.origin and change.locked_temples:
+            before = self._stored_of(change.locked_temples)
+            self.temples.read_on(change.locked_temples, change.known_sources, self.clock())
+            if self._stored_of(change.locked_temples) != before:
+                raise Conflict(f"temples {sorted(change.locked_temples)} were changed")
+
+    def _stored_of(self, names: Iterable[str]) -> list[object]:
+        """Return what decides whether a change of these temples is refused, as it is known here."""
+        known = [(name, self.temples.find(name)) for name in names]
+        return [
+            (name, temple and (temple.stored(), temple.old, temple.request and temple.request.command.id))
+            for name, temple in known
+        ]
+
     # Other companions on the same store
 
     def announce(self, topic: str) -> None:
@@ -181,7 +198,7 @@ class Workspace:
         for name in sorted(name for kind, _, name in named if kind == "temple"):
             with ExitStack() as locks:
                 self._locks.take(locks, "temple", [name])
-                self.temples.read_on({name}, self.clock())
+                self.temples.read_on({name}, (), self.clock())
         for kind, colon, name in named:
             if kind in self.readers:
                 self.readers[kind]()
