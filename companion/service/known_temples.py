@@ -83,8 +83,6 @@ class KnownTemples:
             before = self._sources.get(source)
             unsure = before is not None and before.unsure and after.old is None
             self._sources[source] = replace(after, unsure=unsure)  # nobody stores whether a source is unsure
-        if not self._shared:
-            return
         for record in records:
             known, read = self._temples.get(record.name), self._read(record)
             self._temples[record.name] = known.read_on(read, now) if known else read

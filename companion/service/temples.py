@@ -118,7 +118,11 @@ class TempleService:
                 self._replace(temple.name, lambda temple: replace(temple, reachable=reachable))
 
     def pass_time(self) -> None:
-        """Apply what follows from the time alone: an overdue reply, a minute without a token."""
+        """Apply what follows from the time alone: an overdue reply, a minute without a token.
+
+        What a failed change may have stored is read again.
+        """
+        self._workspace.read_uncertain()
         now = self._workspace.clock()
         for temple in self._workspace.temples.all():
             if temple.timed(now) != temple:
