@@ -17,6 +17,7 @@ from companion.model.history import replay_log
 from companion.model.ports import Conflict, TempleRecord, Transaction
 from companion.model.table import Entry, ServiceError, Table
 from companion.service.change import Change
+from companion.service.messages import NOTE
 from companion.service.play import Played
 from companion.service.services import Services
 from companion.service.workspace import ATTEMPTS, Workspace
@@ -132,6 +133,50 @@ def test_a_temple_that_is_entered_while_the_broker_comes_within_reach_is_reachab
         entering.result(PATIENCE_S)
         connecting.result(PATIENCE_S)
     assert temples.get("late").reachable
+
+
+def test_the_broker_s_state_does_not_wait_for_a_temple_that_is_entered(home: Home) -> None:
+    store = SlowStore(home.store, TempleRecord("late"))
+    temples = Services.over(Workspace(store, home.games, home.clock, home.entropy)).temples  # type: ignore[arg-type]
+    with ThreadPoolExecutor(2) as threads:
+        entering = threads.submit(temples.expect, "late")
+        assert store.is_waiting.wait(PATIENCE_S)
+        try:
+            threads.submit(temples.set_reachable, False).result(PATIENCE_S)
+        finally:
+            store.may_go.set()
+        assert not entering.result(PATIENCE_S).reachable
+
+
+def test_a_read_of_the_organiser_s_message_does_not_wait_for_a_slow_commit(home: Home) -> None:
+    store = SlowStore(home.store, NOTE)
+    messages = Services.over(Workspace(store, home.games, home.clock, home.entropy)).messages  # type: ignore[arg-type]
+    with ThreadPoolExecutor(2) as threads:
+        sending = threads.submit(messages.send, "Pizza", 10)
+        assert store.is_waiting.wait(PATIENCE_S)
+        try:
+            threads.submit(messages.read).result(PATIENCE_S)
+            assert messages.text == ""
+        finally:
+            store.may_go.set()
+        sending.result(PATIENCE_S)
+    assert messages.text == "Pizza"
+
+
+def test_a_read_that_began_before_a_message_was_stored_does_not_hide_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages, read = home.services.messages, home.store.note
+
+    def outrun(name: str) -> str:
+        found = read(name)
+        monkeypatch.undo()
+        messages.send("Pizza", 10)
+        return found
+
+    monkeypatch.setattr(home.store, "note", outrun)
+    messages.read()
+    assert messages.text == "Pizza"
 
 
 def test_everybody_reads_during_a_slow_commit_and_nobody_sees_what_is_not_durable(slow: Slow) -> None:
