@@ -55,7 +55,8 @@ class Workspace:
         """Read what the store holds.
 
         `clock` returns aware times in UTC, `entropy` a number of random bytes. `on_change` is called with a topic,
-        ``table:<id>``, ``temple:<name>``, ``tables`` or ``message``, after each durable change; it must not block.
+        ``table:<id>``, ``temple:<name>``, ``tables``, ``message`` or ``setup``, after each durable change; it must
+        not block.
         `paced` says that a pacer makes the app's moves for absent players one at a time; it gets the topic
         ``pace:<id>`` for each table that begins or ceases to await such a move. `shared` says that other companions
         change the same store.
@@ -277,7 +278,7 @@ class Workspace:
                 *(f"table:{each.id}" for each in tables),
                 *(f"temple:{each}" for each in sorted(temples)),
                 "tables",
-                MESSAGE,
+                *self.readers,
             ]
         )
 

@@ -109,6 +109,16 @@ def test_the_organiser_s_message_at_one_companion_is_announced_to_the_other(pair
         assert two.services.messages.text == "Pizza"
 
 
+def test_a_setup_that_was_finished_at_one_companion_is_finished_at_the_other(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    with listening(two):
+        eventually(lambda: "setup" in two.changes)  # the first look at everything
+        one.services.setup.rename("The hall")
+        one.services.setup.finish()
+        eventually(lambda: two.services.setup.finished)
+        assert two.services.setup.name == "The hall"
+
+
 def test_the_end_of_an_event_at_one_companion_is_announced_to_the_other(pair: tuple[Home, Home]) -> None:
     one, two = pair
     one.services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda *_: "First table")
