@@ -3,8 +3,9 @@
 Law of the locks: a change takes those of its temples first, by name, then those of its tables, by id, each kind at
 once, and last, if the tables are limited, the one for opening some; and no change begins within another. So no two of
 them can wait for each other. A table's or a temple's value is written only under its own lock; reading takes none,
-for every value is frozen and replaced as a whole. The store commits while a change holds its own locks and no other:
-a slow commit at one table keeps nobody else waiting, unless both open a table and there is a limit.
+for every value is frozen and replaced as a whole. The store commits while a change holds its own locks and no other,
+so everybody reads meanwhile, and other tables and temples are judged. Their commits may wait: SQLite has one writer,
+and a PostgreSQL that companions share ends commits that announce something one after the other.
 
 Several companions may share a store. Each change announces its topics in its own transaction, and `follow` takes in
 what the others announce: a temple at once, a table only when somebody reads it here.

@@ -1,4 +1,4 @@
-"""Units of work: a slow commit keeps nobody else waiting, and the second writer judges again."""
+"""Units of work: a slow commit holds no lock of others, and the second writer judges again."""
 
 from __future__ import annotations
 
