@@ -34,6 +34,19 @@ _APPEND = sa.insert(ENTRIES)
 _ANNOUNCE = sa.text(
     f"SELECT pg_notify({CHANNEL}, topic) FROM unnest(CAST(:announced AS text[])) AS topic"  # noqa: S608  # our name
 )
+# Built once: for a single token, building the queries takes longer than running them.
+_LOCKED_TEMPLES = (
+    sa.select(TEMPLES)
+    .where(TEMPLES.c.name.in_(sa.bindparam("names", expanding=True)))
+    .order_by(TEMPLES.c.name)
+    .with_for_update()
+)
+_LOCKED_OLD = (
+    sa.select(OLD)
+    .where(OLD.c.source.in_(sa.bindparam("sources", expanding=True)))
+    .order_by(OLD.c.source)
+    .with_for_update()
+)
 _STORED_OR_APART = (
     sa.select(TOKENS.c.token)
     .where(TOKENS.c.token.in_(sa.bindparam("stored", expanding=True)))
@@ -58,8 +71,8 @@ class SqlTransaction:
     def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
         """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
         if temples:
-            query = sa.select(TEMPLES).where(TEMPLES.c.name.in_(temples)).order_by(TEMPLES.c.name).with_for_update()
-            found = {row.name: TempleRecord(**row._mapping) for row in self._connection.execute(query)}
+            rows = self._connection.execute(_LOCKED_TEMPLES, {"names": [*temples]})
+            found = {row.name: TempleRecord(**row._mapping) for row in rows}
             for name, expected in temples.items():
                 if found.get(name) != expected:
                     raise Conflict(f"temple {name!r} is stored as {found.get(name)}; expected {expected}")
@@ -70,8 +83,8 @@ class SqlTransaction:
         Only in a shared store, and after `expect_temples`.
         """
         if old:
-            query = sa.select(OLD).where(OLD.c.source.in_(old)).order_by(OLD.c.source).with_for_update()
-            found = {row.source: OldTokens(**row._mapping) for row in self._connection.execute(query)}
+            rows = self._connection.execute(_LOCKED_OLD, {"sources": [*old]})
+            found = {row.source: OldTokens(**row._mapping) for row in rows}
             for source, expected in old.items():
                 if found.get(source) != expected:
                     raise Conflict(
