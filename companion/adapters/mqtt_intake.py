@@ -141,6 +141,7 @@ class Intake:
         self._acknowledged: dict[str, tuple[str, str]] = {}
         self._acks_due = 0.0
         self._commands: dict[str, tuple[str, contract.Command]] = {}
+        self._commands_lock = threading.Lock()  # the threads of pages send commands, the storing thread gets replies
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=reporting(self._run, on_failure), name="intake", daemon=True)
         self.link = self._connection = link or Connection(
@@ -261,7 +262,8 @@ class Intake:
             case contract.Findings():
                 self._services.temples.receive_findings(temple, message)
             case contract.Reply():
-                self._commands.pop(message.id, None)
+                with self._commands_lock:
+                    self._commands.pop(message.id, None)
                 self._persist(self._services.temples.requests.receive_reply, temple, message, time.monotonic())
 
     def _publish_scores(self) -> None:
@@ -363,12 +365,15 @@ class Intake:
         """
         if command.name is not contract.CommandName.RESEND:
             now = self._clock()
-            self._commands = {key: each for key, each in self._commands.items() if now < each[1].expires}
-            self._commands[command.id] = temple, command
+            with self._commands_lock:
+                self._commands = {key: each for key, each in self._commands.items() if now < each[1].expires}
+                self._commands[command.id] = temple, command
         self._publish(temple, command)
 
     def _repeat_commands(self) -> None:
-        for temple, command in list(self._commands.values()):
+        with self._commands_lock:
+            waiting = list(self._commands.values())
+        for temple, command in waiting:
             if self._clock() < command.expires:
                 self._publish(temple, command)
 

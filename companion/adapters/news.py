@@ -12,7 +12,7 @@ import secrets
 import threading
 from base64 import urlsafe_b64encode
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -154,6 +154,9 @@ class Region:
 DIGEST_BYTES = 6
 """With 48 bits, two versions of a region have the same digest less often than a disk errs."""
 
+EVENTS = 8
+"""The most events in memory for one page. Browsers that follow it need two or three."""
+
 
 @dataclass(frozen=True, slots=True)
 class RenderedPage:
@@ -166,7 +169,8 @@ class RenderedPage:
     regions: Mapping[str, Region]
     id: str = field(init=False, compare=False)
     """The event id that a browser sends when it reconnects: this process's number, and the digest of each region."""
-    _events: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
+    _events: OrderedDict[tuple[str, ...], bytes] = field(default_factory=OrderedDict, repr=False, compare=False)
+    """The last events written, by the regions in each: a browser chooses what it says it has seen."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -175,12 +179,14 @@ class RenderedPage:
 
     def since(self, seen: str) -> dict[str, str]:
         """Return the regions that changed since the page with an id; all of them if the id is unknown."""
+        return self._html(self._names_since(seen))
+
+    def _html(self, names: Iterable[str]) -> dict[str, str]:
+        return {name: self.regions[name].html.replace(VERSION_MARK, str(self.version)) for name in names}
+
+    def _names_since(self, seen: str) -> tuple[str, ...]:
         changed = self._changed(seen)
-        return {
-            name: region.html.replace(VERSION_MARK, str(self.version))
-            for name, region in self.regions.items()
-            if changed(name, region)
-        }
+        return tuple(name for name, region in self.regions.items() if changed(name, region))
 
     def _changed(self, seen: str) -> Callable[[str, Region], bool]:
         """Return a function that says whether a region differs from the page with an id.
@@ -202,20 +208,28 @@ class RenderedPage:
 
     def news(self, seen: str) -> dict[str, object]:
         """Return what changed since the page with the id `seen`, in the form that our script reads."""
-        return {"id": self.id, "version": self.version, "mark": self.mark, "regions": self.since(seen)}
+        return self._news(self._names_since(seen))
+
+    def _news(self, names: tuple[str, ...]) -> dict[str, object]:
+        return {"id": self.id, "version": self.version, "mark": self.mark, "regions": self._html(names)}
 
     def event(self, seen: str) -> bytes:
-        """Return what changed since `seen` as one event of a stream, empty if nothing did; written once."""
-        with self._lock:
-            if seen not in self._events:
-                self._events[seen] = self._written(seen)
-            return self._events[seen]
+        """Return what changed since `seen` as one event of a stream, empty if nothing did.
 
-    def _written(self, seen: str) -> bytes:
-        news = self.news(seen)
-        if not news["regions"]:
+        The last `EVENTS` are kept: an event is written once for all browsers that lack the same regions.
+        """
+        names = self._names_since(seen)
+        if not names:
             return b""
-        text = json.dumps(news, ensure_ascii=False, separators=(",", ":"))
+        with self._lock:
+            event = self._events.pop(names, None) or self._written(names)
+            self._events[names] = event
+            while len(self._events) > EVENTS:
+                self._events.popitem(last=False)
+            return event
+
+    def _written(self, names: tuple[str, ...]) -> bytes:
+        text = json.dumps(self._news(names), ensure_ascii=False, separators=(",", ":"))
         return f"id: {self.id}\nevent: regions\ndata: {text}\n\n".encode()
 
 

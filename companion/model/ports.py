@@ -127,6 +127,30 @@ class Transaction(Protocol):
     def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
         """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
 
+    def expect_old(self, old: Mapping[str, OldTokens | None]) -> None:
+        """Raise `Conflict` unless the old tokens of these sources are stored like this, and lock their rows.
+
+        Only in a shared store, and after `expect_temples`.
+        """
+
+    def expect_versions(self, versions: Mapping[str, int]) -> None:
+        """Raise `Conflict` unless the logs of these tables end with these numbers; only in a shared store."""
+
+    def expect_tables(self, table_ids: Collection[str]) -> None:
+        """Raise `Conflict` if there are other tables than these, and let nobody else expect it until the commit.
+
+        Only in a shared store.
+        """
+
+    def expect_unassigned(self, old: OldTokens, tokens: Sequence[StoredToken]) -> None:
+        """Raise `Conflict` unless these are the old tokens that belong to no table; only in a shared store."""
+
+    def expect_new(self, tokens: Sequence[contract.Token], held: Collection[str]) -> None:
+        """Raise `Conflict` if one of these tokens is stored, or held apart without being in `held`, by its id.
+
+        Only in a shared store: another companion may have stored it since `Store.known` was read.
+        """
+
     def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
         """Store the request `request` to a temple in place of the request `before`, if any.
 
@@ -222,8 +246,10 @@ class Store(Protocol):
     def requests(self, temples: Collection[str]) -> Mapping[str, str]:
         """Return the last request of any companion to each of these temples; only in a shared store."""
 
-    def marks(self, temples: Collection[str] | None = None) -> Mapping[str, MarkRecord]:
-        """Return how far the tokens of each source are stored, for all temples or some."""
+    def marks(
+        self, temples: Collection[str] | None = None, sources: Collection[str] = ()
+    ) -> Mapping[str, MarkRecord]:
+        """Return how far the tokens of each source are stored, for all temples, or for some and these sources."""
 
     def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's last tokens, newest first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -169,7 +169,7 @@ class _Batch:
         self._temples.setdefault(name, self._change.find_temple(name) or Temple(name))
         self._apart.append(StoredToken(name, token, self._now))
 
-    def enter(self, stored: Container[str], held: Container[str]) -> Mapping[str, int]:
+    def enter(self, stored: Container[str], held: Collection[str]) -> Mapping[str, int]:
         """Add all of it to the change; return how many tokens of each temple are newly held apart.
 
         Tokens that are `stored`, even under another number, or were `held` apart before are not among them.
@@ -180,6 +180,8 @@ class _Batch:
             if each.token.token not in stored and each.token.token not in held
         }
         if self._stored:
+            new = [each.token for each in self._stored]
+            self._change.also_expect(lambda store: store.expect_new(new, held))
             self._change.also(lambda store: store.add_tokens(self._stored))
         if self.resent:
             self._change.also(lambda store: store.add_numbers(self.resent))

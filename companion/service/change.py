@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from companion.games.kit import Refusal, Seat
 from companion.model.entries import Action
-from companion.model.ports import Conflict, Transaction
+from companion.model.ports import Conflict, OldTokens, Transaction
 from companion.model.table import Charter, Entry, ServiceError, Table
 from companion.model.temples import Source, Temple
 from companion.service.known_tables import KnownTables
@@ -53,7 +53,9 @@ class Change:
         self.locked_tables: frozenset[str] = frozenset()
         self._may_open = False
         self._found: dict[str, Table] = {}
-        """Each locked table as this change first saw it; other companions may append to it meanwhile."""
+        """Each locked table as this change sees it; other companions may append to it meanwhile."""
+        self._old: dict[str, OldTokens | None] = {}
+        """The old tokens of each source that this change has looked at, as they were then."""
         self.discard()
 
     def discard(self) -> None:
@@ -66,6 +68,8 @@ class Change:
         self._entries: dict[str, list[Entry]] = {}
         self._keys: dict[str, Mapping[Seat, str]] = {}
         self._others: list[Callable[[Transaction], None]] = []
+        self._counted: frozenset[str] | None = None
+        """The ids of all tables when they were counted, if this opens one of a limited number in a shared store."""
 
     # Locks
 
@@ -84,6 +88,7 @@ class Change:
             raise RuntimeError(f"tables {sorted(wanted)} are locked late; expected all at once")
         self._take("table", wanted)
         self.locked_tables |= wanted
+        self._found |= {table_id: self._known_tables.get(table_id) for table_id in wanted}
 
     def lock_with_temple(self, table_id: str, temple: str | None = None) -> Table:
         """Take the locks of a table and its temple, and of another temple and its table.
@@ -114,8 +119,6 @@ class Change:
             return self.tables[table_id]
         if table_id not in self.locked_tables:
             raise RuntimeError(f"table {table_id!r} is not locked by this change; expected one of its own")
-        if table_id not in self._found:
-            self._found[table_id] = self._known_tables.get(table_id)
         return self._found[table_id]
 
     def find_temple(self, name: str) -> Temple | None:
@@ -128,7 +131,16 @@ class Change:
 
     def source(self, source: str) -> Source | None:
         """Return a source as this change leaves it, or None if it is unknown."""
-        return self.sources.get(source) or self._known_temples.source(source)
+        if source in self.sources:
+            return self.sources[source]
+        known = self._known_temples.source(source)
+        self._old.setdefault(source, known.old if known else None)
+        return known
+
+    @property
+    def known_sources(self) -> Collection[str]:
+        """The sources that this change has looked at."""
+        return self._old.keys()
 
     # Changing
 
@@ -142,15 +154,27 @@ class Change:
             if not self._may_open:
                 self._take("opening", ["tables"])
                 self._may_open = True
-            if self._in_use() >= self._most_tables:
+            if self._is_full():
                 raise ServiceError("house_tables", most=self._most_tables)
         table = Table.opened(charter, self._known_tables.game(charter.game))
         self._opened.append(charter)
         self.tables[charter.id] = table
         return table
 
-    def _in_use(self) -> int:
-        known = [each for each in self._known_tables.as_read() if each.id not in self.tables]
+    def _is_full(self) -> bool:
+        """Return whether as many tables are in use as may be, at whichever companion."""
+        tables = self._known_tables
+        if not self._origin:
+            return self._in_use(tables.as_read()) >= self._most_tables
+        tables.find_new()
+        self._counted = tables.ids() if self._counted is None else self._counted
+        if self._in_use(tables.all()) < self._most_tables:
+            return False
+        tables.expect_more({each.id for each in tables.as_read() if each.phase != "over"})
+        return self._in_use(tables.all()) >= self._most_tables
+
+    def _in_use(self, found: Iterable[Table]) -> int:
+        known = [each for each in found if each.id not in self.tables]
         return tables_in_use((*known, *self.tables.values()), self.now)
 
     def extend(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table | Refusal:
@@ -196,6 +220,13 @@ class Change:
         if self._origin:
             known = {name: self._known_temples.find(name) for name in self.locked_temples}
             transaction.expect_temples({name: temple.stored() if temple else None for name, temple in known.items()})
+            transaction.expect_old(self._old)
+            if self._counted is not None:
+                transaction.expect_tables(self._counted)
+            # Appending to a log shows by itself whether another companion was first.
+            transaction.expect_versions(
+                {name: table.version for name, table in self._found.items() if name not in self._entries}
+            )
             transaction.announce(self._origin, self._topics())
         for charter in self._opened:
             transaction.add_table(charter)
@@ -218,6 +249,14 @@ class Change:
     def also(self, write: Callable[[Transaction], None]) -> None:
         """Write something more in the same transaction, after everything else."""
         self._others.append(write)
+
+    def also_expect(self, expect: Callable[[Transaction], None]) -> None:
+        """Call what raises `Conflict` unless the store holds what this change has read there; if it is shared.
+
+        It is called in the same transaction, while no other companion can change the locked temples.
+        """
+        if self._origin:
+            self._others.append(expect)
 
     @property
     def writes(self) -> bool:
@@ -257,8 +296,8 @@ class Change:
         return before is None or before.stored() != temple.stored()
 
     def known_version(self, table_id: str) -> int:
-        """Return the version of a locked table that this change saw, or the present one if it did not look."""
-        return (self._found.get(table_id) or self._known_tables.get(table_id)).version
+        """Return the version of a locked table that this change sees."""
+        return self._found[table_id].version
 
 
 def _goes_on(table: Table | None) -> bool:

@@ -183,9 +183,9 @@ class Decisions:
             _check_takes_tokens(table)
             name = table.chair(by).name or by
             table = change.enter(table_id, by, Decide(OLD, old.through))
-            scored = [
-                stored for stored in self._store.old_tokens(old) if contract.Flag.TEST not in stored.token.flags
-            ]
+            arrived = self._store.old_tokens(old)
+            change.also_expect(lambda store: store.expect_unassigned(old, arrived))
+            scored = [stored for stored in arrived if contract.Flag.TEST not in stored.token.flags]
             for stored in scored:
                 table = change.enter(table_id, TEMPLE, table.fall(stored.token, doubt=OLD))
             change.also(lambda store: store.assign(scored, table_id))

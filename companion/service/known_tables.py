@@ -87,6 +87,10 @@ class KnownTables:
             self.read_charters()
         return [table for table in self.as_read() if table.id not in before]
 
+    def ids(self) -> frozenset[str]:
+        """Return the ids of all tables, including those that this software cannot replay."""
+        return frozenset((*self._tables, *self._refused))
+
     def __contains__(self, table_id: object) -> bool:
         return table_id in self._tables
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from companion.model.ports import OldTokens, Store, TempleRecord
@@ -71,17 +72,20 @@ class KnownTemples:
         """Replace sources."""
         self._sources |= sources
 
-    def read_on(self, names: Collection[str], now: datetime) -> None:
-        """Read what another writer has changed about locked temples."""
+    def read_on(self, names: Collection[str], sources: Collection[str], now: datetime) -> None:
+        """Read what another writer has changed about locked temples, their sources and some others."""
         if not names:
             return
-        self._sources |= self._stored_sources(names)
-        if not self._shared:
-            return
-        for record in self._store.temples():
-            if record.name in names:
-                before, after = self._temples.get(record.name), self._read(record)
-                self._temples[record.name] = before.read_on(after, now) if before else after
+        records = [record for record in self._store.temples() if record.name in names]
+        counting = {record.source for record in records if record.source}
+        stored = self._stored_sources(names, {*sources, *counting})
+        for source, after in stored.items():
+            before = self._sources.get(source)
+            unsure = before is not None and before.unsure and after.old is None
+            self._sources[source] = replace(after, unsure=unsure)  # nobody stores whether a source is unsure
+        for record in records:
+            known, read = self._temples.get(record.name), self._read(record)
+            self._temples[record.name] = known.read_on(read, now) if known else read
 
     # Reading the store
 
@@ -99,12 +103,14 @@ class KnownTemples:
             request=TempleRequest.read(requests[record.name]) if requests else None,
         )
 
-    def _stored_sources(self, temples: Collection[str] | None = None) -> dict[str, Source]:
-        """Return every stored source, or those of some temples.
+    def _stored_sources(
+        self, temples: Collection[str] | None = None, sources: Collection[str] = ()
+    ) -> dict[str, Source]:
+        """Return every stored source, or those of some temples and these.
 
         The marks are read first, so that each has its temple even if another companion adds sources meanwhile.
         """
-        marks = self._store.marks(temples)
+        marks = self._store.marks(temples, sources)
         of, old = self._store.sources(), {old.source: old for old in self._store.old()}
         return {
             source: Source(source, of[source], Mark(*record), old.get(source)) for source, record in marks.items()

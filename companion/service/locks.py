@@ -20,3 +20,12 @@ class Locks:
             with self._guard:
                 lock = self._locks.setdefault((kind, name), threading.Lock())
             locks.enter_context(lock)
+
+    def take_if_free(self, locks: ExitStack, kind: str, name: str) -> bool:
+        """Take the lock of a name until the stack is left, unless somebody has it; return whether it was free."""
+        with self._guard:
+            lock = self._locks.setdefault((kind, name), threading.Lock())
+        if not lock.acquire(blocking=False):
+            return False
+        locks.callback(lock.release)
+        return True

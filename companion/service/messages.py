@@ -36,7 +36,10 @@ class MessageService:
     def __init__(self, workspace: Workspace) -> None:
         """Read what is stored, now and whenever another companion has changed it."""
         self._workspace = workspace
-        self._changing = threading.Lock()
+        self._sending = threading.Lock()
+        self._replacing = threading.Lock()
+        self._begun = 0
+        self._applied = 0
         self._message: _Message | None = None
         self.read()
         workspace.readers[MESSAGE] = self.read
@@ -71,11 +74,23 @@ class MessageService:
         self._store(None)
 
     def read(self) -> None:
-        """Read what is stored; raises `ServiceError` ``store_failing``."""
-        with self._changing:  # of two reads, the later one wins
-            stored = self._workspace.store.note(NOTE)
-            found = json.loads(stored) if stored else None
-            self._message = _Message(found["text"], datetime.fromisoformat(found["until"])) if found else None
+        """Read what is stored; raises `ServiceError` ``store_failing``.
+
+        Every change is followed by a read, so of two reads at once the one that began later knows all changes.
+        """
+        number = self._begin()
+        stored = self._workspace.store.note(NOTE)
+        found = json.loads(stored) if stored else None
+        message = _Message(found["text"], datetime.fromisoformat(found["until"])) if found else None
+        with self._replacing:
+            if number > self._applied:
+                self._applied, self._message = number, message
+
+    def _begin(self) -> int:
+        """Return the number of a read or a change that begins now."""
+        with self._replacing:
+            self._begun += 1
+            return self._begun
 
     def _store(self, message: _Message | None) -> None:
         value = json.dumps({"text": message.text, "until": message.until.isoformat()}) if message else ""
@@ -85,9 +100,15 @@ class MessageService:
             if self._workspace.origin:
                 transaction.announce(self._workspace.origin, [MESSAGE])
 
-        with self._changing:  # what another companion stores later is read later
+        with self._sending:  # nobody else waits: a read may begin, and end, before the commit
+            number = self._begin()
             self._workspace.run(lambda change: change.also(write))
-            self._message = message
+            with self._replacing:
+                is_last = self._begun == number
+                if is_last:
+                    self._applied, self._message = number, message
+        if not is_last:
+            self.read()
         self._workspace.on_change(MESSAGE)
 
     def _left_of(self, message: _Message) -> float:

@@ -105,7 +105,7 @@ class RoundService:
 
         def judge(change: Change) -> list[str]:
             stored = self._workspace.store.note(NOTE)
-            page = self._page(stored)
+            page = self._page(stored, read_on=True)
             if page is None:
                 raise ServiceError("no_event")
             if number != len(page.event.rounds) + 1:
@@ -136,10 +136,13 @@ class RoundService:
         for temple in self._workspace.run(judge):
             self._serving.requests.end_calibration(temple)
 
-    def _page(self, stored: str) -> EventPage | None:
+    def _page(self, stored: str, *, read_on: bool = False) -> EventPage | None:
+        """Return the page of an event; `read_on` says that what ended elsewhere just now must be on it."""
         if not stored:
             return None
         event = decode(stored)
+        if read_on and self._workspace.origin:
+            self._workspace.tables.expect_more({table.table_id for table in event.rounds[-1].tables})
         tables: dict[str, Table] = {}
         known = {table.id: table for table in self._workspace.tables.all()}
         results: dict[str, Result] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -40,8 +39,6 @@ class TempleService:
         self.serving = serving
         self.decisions = decisions
         self._reachable = True
-        # A temple that is added while the connection to the broker changes must not keep the earlier state.
-        self._reachable_lock = threading.Lock()
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
 
     def all(self) -> tuple[Temple, ...]:
@@ -81,8 +78,9 @@ class TempleService:
             if change.find_temple(name) is None:
                 change.put(Temple(name, reachable=self._reachable))
 
-        with self._reachable_lock:
-            self._workspace.run(judge, temples=[contract.temple_name(name)])
+        self._workspace.run(judge, temples=[contract.temple_name(name)])
+        if self._workspace.temples.get(name).reachable != self._reachable:  # it has changed during the commit
+            self._apply_reachable(name)
         return self._workspace.temples.get(name)
 
     def receive_status(self, name: str, status: contract.Status) -> None:
@@ -112,13 +110,19 @@ class TempleService:
 
     def set_reachable(self, reachable: bool) -> None:
         """Set whether the broker can be reached."""
-        with self._reachable_lock:
-            self._reachable = reachable
-            for temple in self._workspace.temples.all():
-                self._replace(temple.name, lambda temple: replace(temple, reachable=reachable))
+        self._reachable = reachable
+        for temple in self._workspace.temples.all():
+            self._apply_reachable(temple.name)
+
+    def _apply_reachable(self, name: str) -> None:
+        self._replace(name, lambda temple: replace(temple, reachable=self._reachable))
 
     def pass_time(self) -> None:
-        """Apply what follows from the time alone: an overdue reply, a minute without a token."""
+        """Apply what follows from the time alone: an overdue reply, a minute without a token.
+
+        What a failed change may have stored is read again.
+        """
+        self._workspace.read_uncertain()
         now = self._workspace.clock()
         for temple in self._workspace.temples.all():
             if temple.timed(now) != temple:

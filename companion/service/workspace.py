@@ -3,8 +3,9 @@
 Law of the locks: a change takes those of its temples first, by name, then those of its tables, by id, each kind at
 once, and last, if the tables are limited, the one for opening some; and no change begins within another. So no two of
 them can wait for each other. A table's or a temple's value is written only under its own lock; reading takes none,
-for every value is frozen and replaced as a whole. The store commits while a change holds its own locks and no other:
-a slow commit at one table keeps nobody else waiting, unless both open a table and there is a limit.
+for every value is frozen and replaced as a whole. The store commits while a change holds its own locks and no other,
+so everybody reads meanwhile, and other tables and temples are judged. Their commits may wait: SQLite has one writer,
+and a PostgreSQL that companions share ends commits that announce something one after the other.
 
 Several companions may share a store. Each change announces its topics in its own transaction, and `follow` takes in
 what the others announce: a temple at once, a table only when somebody reads it here.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -28,6 +29,7 @@ from companion.service.change import Change
 from companion.service.known_tables import KnownTables
 from companion.service.known_temples import KnownTemples
 from companion.service.locks import Locks
+from companion.service.uncertain import Uncertain
 
 MESSAGE = "message"
 """The topic of the organiser's message to all tables."""
@@ -54,7 +56,8 @@ class Workspace:
         """Read what the store holds.
 
         `clock` returns aware times in UTC, `entropy` a number of random bytes. `on_change` is called with a topic,
-        ``table:<id>``, ``temple:<name>``, ``tables`` or ``message``, after each durable change; it must not block.
+        ``table:<id>``, ``temple:<name>``, ``tables``, ``message`` or ``setup``, after each durable change; it must
+        not block.
         `paced` says that a pacer makes the app's moves for absent players one at a time; it gets the topic
         ``pace:<id>`` for each table that begins or ceases to await such a move. `shared` says that other companions
         change the same store.
@@ -74,6 +77,7 @@ class Workspace:
         self.written: dict[str, int] = {}
         """The version of each table that was last changed here, rather than by another companion."""
         self._locks = Locks()
+        self._uncertain = Uncertain()
         self._within = threading.local()
         self.tables = KnownTables(store, games, self._locks, shared)
         self.temples = KnownTemples(store, shared)
@@ -117,13 +121,16 @@ class Workspace:
 
         If the block raises, or the store fails, nothing has changed. Raises `Conflict` if another writer was first,
         or if the block changed nothing because it did not know another writer's entries; they have been read by then.
+
+        A commit that failed may have been made, and only its answer lost. What it was about is therefore read again
+        before a change uses it, or by `read_uncertain`.
         """
         if getattr(self._within, "change", False):
             raise RuntimeError("a change begins within another; expected one at a time, or two could wait for ever")
         self._within.change = True
         try:
             with ExitStack() as locks:
-                take = partial(self._locks.take, locks)
+                take = partial(self._take, locks)
                 change = Change(
                     self.tables, self.temples, take, self.clock, self.paced, self.origin, self.most_tables
                 )
@@ -133,6 +140,7 @@ class Workspace:
                     yield change
                 except ServiceError:
                     self._check_read_on(change)
+                    self._check_temples_read_on(change)
                     raise
                 if change.writes:
                     try:
@@ -141,17 +149,76 @@ class Workspace:
                     except Conflict:
                         self._read_on(change)
                         raise
+                    except BaseException:
+                        self._doubt(change)
+                        raise
                 else:
                     self._check_read_on(change)
                 self._publish(change)
         finally:
             self._within.change = False
 
+    def _take(self, locks: ExitStack, kind: str, names: Iterable[str]) -> None:
+        """Take the locks of these names, and read again what is uncertain of them."""
+        self._locks.take(locks, kind, names)
+        if self._uncertain:
+            self._read_again(kind, set(names))
+
+    # Commits whose result is unknown
+
+    def _doubt(self, change: Change) -> None:
+        self._uncertain.add("source", {*change.known_sources, *change.sources})
+        self._uncertain.add("temple", change.locked_temples)
+        self._uncertain.add("table", {*change.locked_tables, *change.tables})
+        self._uncertain.add("note", self.readers)
+
+    def read_uncertain(self) -> None:
+        """Read again what failed commits may have changed, except what somebody is changing now.
+
+        Call it from time to time, so that pages show what is stored though nobody changes it again. If the store
+        still fails, it does nothing.
+        """
+        with suppress(ServiceError):
+            for kind in ("temple", "table") if self._uncertain else ():
+                for name in sorted(self._uncertain.of(kind)):
+                    with ExitStack() as locks:
+                        if self._locks.take_if_free(locks, kind, name):
+                            self._read_again(kind, {name})
+            for name in self._uncertain.of("note"):
+                self.readers[name]()
+                self._uncertain.remove("note", [name])
+                self.on_change(name)
+
+    def _read_again(self, kind: str, names: set[str]) -> None:
+        """Read again those of these locked tables or temples that are uncertain, and announce them here."""
+        found = self._uncertain.of(kind) & names
+        if found and kind == "temple":
+            self.temples.read_on(found, self._uncertain.of("source"), self.clock())
+        elif found and kind == "table":
+            self._read_tables_again(found)
+        for name in sorted(found):
+            self.on_change(f"{kind}:{name}")
+        self._uncertain.remove(kind, found)
+        if not self._uncertain.of("temple"):
+            self._uncertain.remove("source", self._uncertain.of("source"))
+
+    def _read_tables_again(self, table_ids: set[str]) -> None:
+        if opened := self._uncertain.of("table") - self.tables.ids():
+            self.tables.read_charters(opened)
+            self.on_change("tables")
+        for table_id in table_ids:
+            if self.tables.find(table_id) is not None:
+                self.written[table_id] = self._read_table_on(table_id)
+                if self.paced:
+                    self.on_change(f"pace:{table_id}")
+
+    # Other writers
+
     def _read_on(self, change: Change) -> None:
         """Read what another writer has changed about the locked tables and temples of a change."""
         for table_id in change.locked_tables:
             self._read_table_on(table_id)
-        self.temples.read_on(change.locked_temples, self.clock())
+        self.temples.read_on(change.locked_temples, change.known_sources, self.clock())
 
     def _read_table_on(self, table_id: str) -> int:
         """Read the entries that another writer has appended to a locked table; return its version."""
@@ -167,6 +234,22 @@ class Workspace:
             if self._read_table_on(table_id) > change.known_version(table_id):
                 raise Conflict(f"more entries at table {table_id!r}")
 
+    def _check_temples_read_on(self, change: Change) -> None:
+        """Raise `Conflict` if another companion has changed what a refused change knew of its temples."""
+        if self.origin and change.locked_temples:
+            before = self._stored_of(change.locked_temples)
+            self.temples.read_on(change.locked_temples, change.known_sources, self.clock())
+            if self._stored_of(change.locked_temples) != before:
+                raise Conflict(f"temples {sorted(change.locked_temples)} were changed")
+
+    def _stored_of(self, names: Iterable[str]) -> list[object]:
+        """Return what decides whether a change of these temples is refused, as it is known here."""
+        known = [(name, self.temples.find(name)) for name in names]
+        return [
+            (name, temple and (temple.stored(), temple.old, temple.request and temple.request.command.id))
+            for name, temple in known
+        ]
+
     # Other companions on the same store
 
     def announce(self, topic: str) -> None:
@@ -181,7 +264,7 @@ class Workspace:
         for name in sorted(name for kind, _, name in named if kind == "temple"):
             with ExitStack() as locks:
                 self._locks.take(locks, "temple", [name])
-                self.temples.read_on({name}, self.clock())
+                self.temples.read_on({name}, (), self.clock())
         for kind, colon, name in named:
             if kind in self.readers:
                 self.readers[kind]()
@@ -196,7 +279,7 @@ class Workspace:
                 *(f"table:{each.id}" for each in tables),
                 *(f"temple:{each}" for each in sorted(temples)),
                 "tables",
-                MESSAGE,
+                *self.readers,
             ]
         )
 

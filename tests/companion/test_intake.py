@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from companion.adapters.mqtt_intake import Intake
 from companion.model.table import ServiceError
+from companion.service.requests import Carrier
 from templo import contract
-from templo.broker import BrokerSettings
+from templo.broker import Address, BrokerSettings
 from tests.brokers import mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
 
@@ -316,6 +319,57 @@ def test_a_command_without_an_answer_is_sent_again_at_the_next_connection(home: 
         eventually(lambda: len(commands()) == 3)
         assert len(set(commands())) == 2
         temple.close()
+
+
+class Unanswered:
+    """A connection to a broker that answers nothing; what was published is kept."""
+
+    subscribed = True
+    address = Address("127.0.0.1", 1)
+
+    def __init__(self) -> None:
+        self.published: list[contract.Message] = []
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def publish(self, topic: str, message: contract.Message) -> bool:
+        self.published.append(message)
+        return True
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+
+class Watched(datetime):
+    """A time that calls a function, once, when it is compared."""
+
+    compared: Callable[[], object] = staticmethod(lambda: None)
+
+    def __gt__(self, other: datetime) -> bool:
+        hook, Watched.compared = Watched.compared, staticmethod(lambda: None)
+        hook()
+        return super().__gt__(other)
+
+
+def test_commands_that_two_pages_send_at_once_are_both_sent_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carriers: list[Carrier] = []
+    monkeypatch.setattr(home.services.temples.requests, "connect", lambda carrier, consumes: carriers.append(carrier))
+    link = Unanswered()
+    intake = Intake(home.services, BrokerSettings("127.0.0.1", 1), "0" * 32, home.clock, link=link)
+    intake.start()
+    expires = Watched(2100, 1, 1, tzinfo=UTC)
+    first, second, third = (contract.Command(n * 32, contract.CommandName.IDENTIFY, expires) for n in ("1", "2", "3"))
+    carriers[0]("templo", first)
+    with ThreadPoolExecutor(1) as threads:
+        Watched.compared = staticmethod(lambda: wait([threads.submit(carriers[0], "templo", second)], timeout=0.2))
+        carriers[0]("templo", third)
+    link.published.clear()
+    intake.on_connected()
+    intake.stop()
+    assert [each for each in link.published if isinstance(each, contract.Command)] == [first, third, second]
 
 
 def test_what_a_temple_finds_and_what_its_beams_counted_is_known_though_it_was_published_before(

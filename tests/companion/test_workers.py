@@ -19,9 +19,10 @@ from companion.adapters.database.announcements import Announcements
 from companion.adapters.database.leases import Leases
 from companion.adapters.database.schema import LEASES
 from companion.games.kit import Move
-from companion.model.table import ServiceError
+from companion.model.ports import HISTORY, LEFT_OUT, KnownTokens, OldTokens
+from companion.model.table import ServiceError, Table
 from templo import contract
-from tests.companion.conftest import SOURCE, Home
+from tests.companion.conftest import OTHER, SOURCE, Home
 from tests.companion.test_intake import status
 from tests.databases import Postgres, postgres
 
@@ -106,6 +107,16 @@ def test_the_organiser_s_message_at_one_companion_is_announced_to_the_other(pair
         eventually(lambda: "message" in two.changes)
         two.services.messages.read()
         assert two.services.messages.text == "Pizza"
+
+
+def test_a_setup_that_was_finished_at_one_companion_is_finished_at_the_other(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    with listening(two):
+        eventually(lambda: "setup" in two.changes)  # the first look at everything
+        one.services.setup.rename("The hall")
+        one.services.setup.finish()
+        eventually(lambda: two.services.setup.finished)
+        assert two.services.setup.name == "The hall"
 
 
 def test_the_end_of_an_event_at_one_companion_is_announced_to_the_other(pair: tuple[Home, Home]) -> None:
@@ -269,6 +280,156 @@ def test_a_seat_that_another_companion_gave_away_is_taken(pair: tuple[Home, Home
         two.seated(table)
     version = two.services.tables.get(table.id).version
     assert two.services.play.move(table.id, ana, "east", Move("end_turn"), version, "tap").accepted
+
+
+OLD = 200
+"""Tokens that fell before either companion knew the temple."""
+
+
+@pytest.fixture
+def knowing(pair: tuple[Home, Home]) -> tuple[Home, Home, Table, str]:
+    """The same two, who know that a temple has old tokens; with a table that it serves, and a phone there."""
+    one, two = pair
+    count = contract.Count(SOURCE, OLD, {contract.God.TLALOC: OLD, contract.God.HUITZILOPOCHTLI: 0})
+    for home in pair:
+        home.services.temples.receive_status("templo", status())
+        home.services.temples.ledgers.receive_count("templo", count)
+    table = one.table(temple="templo")
+    phone = one.seated(table)
+    receive_old(two, 1, OLD // 2)
+    for home in pair:
+        home.workspace.follow_all()
+    return one, two, table, phone
+
+
+def receive_old(home: Home, first: int, last: int) -> None:
+    arrivals = [("templo", home.token(n, replayed=True)) for n in range(first, last + 1)]
+    home.services.temples.intake.receive(arrivals)
+
+
+def test_old_tokens_count_where_another_companion_has_just_counted_them(
+    knowing: tuple[Home, Home, Table, str],
+) -> None:
+    one, two, table, phone = knowing
+    one.services.temples.decisions.count_old(table.id, phone)
+    receive_old(two, OLD // 2 + 1, OLD)
+    assert two.services.tables.get(table.id).tokens == OLD
+    assert len(one.store.table_tokens(table.id)) == OLD
+
+
+def test_old_tokens_that_arrive_while_another_companion_counts_them_are_counted(
+    knowing: tuple[Home, Home, Table, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, table, phone = knowing
+    read = one.store.old_tokens
+
+    def outrun(old: OldTokens) -> object:
+        found = read(old)
+        monkeypatch.undo()
+        receive_old(two, OLD // 2 + 1, OLD)
+        return found
+
+    monkeypatch.setattr(one.store, "old_tokens", outrun)
+    temple = one.services.temples.decisions.count_old(table.id, phone)
+    assert temple.old is not None
+    assert one.services.tables.get(table.id).tokens == OLD
+    assert len(one.store.table_tokens(table.id)) == OLD
+    assert one.store.old_tokens(temple.old) == ()
+
+
+def test_old_tokens_are_decided_once_whichever_companion_is_asked(knowing: tuple[Home, Home, Table, str]) -> None:
+    one, two, _, _ = knowing
+    one.services.temples.decisions.choose_old("templo", LEFT_OUT, "Ana")
+    with pytest.raises(ServiceError, match="old_decided"):
+        two.services.temples.decisions.choose_old("templo", HISTORY, "Ben")
+    (old,) = two.store.old()
+    assert (old.choice, old.by) == (LEFT_OUT, "Ana")
+
+
+def test_a_companion_that_learns_of_a_source_later_keeps_what_was_decided_about_it(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    count = contract.Count(SOURCE, OLD, {contract.God.TLALOC: OLD, contract.God.HUITZILOPOCHTLI: 0})
+    for home in pair:
+        home.services.temples.receive_status("templo", status())
+    one.services.temples.ledgers.receive_count("templo", count)
+    one.services.temples.decisions.choose_old("templo", LEFT_OUT, "Ana")
+    two.services.temples.ledgers.receive_count("templo", count)
+    receive_old(two, 1, 3)
+    assert [old.choice for old in two.store.old()] == [LEFT_OUT]
+
+
+def test_a_choice_is_not_refused_because_its_companion_has_not_followed(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    for home in pair:
+        home.services.temples.receive_status("templo", status())
+    count = contract.Count(SOURCE, OLD, {contract.God.TLALOC: OLD, contract.God.HUITZILOPOCHTLI: 0})
+    one.services.temples.ledgers.receive_count("templo", count)
+    old = two.services.temples.decisions.choose_old("templo", LEFT_OUT, "Ana").old
+    assert old is not None
+    assert old.choice == LEFT_OUT
+
+
+def test_a_token_counts_at_a_table_that_another_companion_has_just_begun(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    one.services.temples.expect("templo")
+    table = one.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo")
+    two.workspace.follow_all()
+    assert two.services.tables.get(table.id).phase == "lobby"
+    one.services.seats.begin(table.id, table.code)
+    two.services.temples.intake.receive([("templo", two.token(1))])
+    assert [each.token.seq for each in one.store.table_tokens(table.id)] == [1]
+
+
+def test_a_token_that_two_companions_receive_under_two_numbers_at_once_is_stored_once(
+    alive: tuple[Home, Home], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = alive
+    token, again = one.token(1), one.token(1, source=OTHER, token=one.token(1).token)
+    read = two.store.known
+
+    def outrun(tokens: Sequence[contract.Token]) -> KnownTokens:
+        found = read(tokens)
+        monkeypatch.undo()
+        one.services.temples.intake.receive([("templo", token)])
+        return found
+
+    monkeypatch.setattr(two.store, "known", outrun)
+    (receipt,) = two.services.temples.intake.receive([("templo", again)])
+    assert (receipt.source, receipt.seq) == (OTHER, 1)
+    assert one.store.totals("templo")[contract.God.TLALOC] == 1
+    assert two.services.temples.get("templo").totals[contract.God.TLALOC] == 1
+
+
+def test_companions_open_no_more_tables_than_they_may_together(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    for home in pair:
+        home.workspace.most_tables = 3
+    first = one.table()
+    two.table()
+
+    def outcome(home: Home) -> str:
+        try:
+            return home.services.tables.open("mexica", "Monday", 2, "temple_only").id
+        except ServiceError as error:
+            return error.code
+
+    with ThreadPoolExecutor(2) as threads:
+        outcomes = [each.result(PATIENCE_S) for each in [threads.submit(outcome, home) for home in pair]]
+    assert outcomes.count("house_tables") == 1
+    one.services.tables.close_for_players(first.id)
+    assert outcome(two) != "house_tables"
+
+
+def test_the_next_round_begins_though_its_companion_has_not_followed_the_end_of_the_last(
+    pair: tuple[Home, Home],
+) -> None:
+    one, two = pair
+    one.services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda n, k: f"R{n} T{k}")
+    page = two.services.rounds.page()
+    assert page is not None
+    (table_id,) = page.tables
+    one.services.tables.close_for_players(table_id)
+    two.services.rounds.next_round(2, "Ana\nBen", lambda n, k: f"R{n} T{k}")
 
 
 # -- requests to temples --

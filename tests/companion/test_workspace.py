@@ -1,4 +1,4 @@
-"""Units of work: a slow commit keeps nobody else waiting, and the second writer judges again."""
+"""Units of work: a slow commit holds no lock of others, and the second writer judges again."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from companion.games.kit import Move
 from companion.model.history import replay_log
 from companion.model.ports import Conflict, TempleRecord, Transaction
 from companion.model.table import Entry, ServiceError, Table
+from companion.service.change import Change
+from companion.service.messages import NOTE
 from companion.service.play import Played
 from companion.service.services import Services
 from companion.service.workspace import ATTEMPTS, Workspace
@@ -131,6 +133,50 @@ def test_a_temple_that_is_entered_while_the_broker_comes_within_reach_is_reachab
         entering.result(PATIENCE_S)
         connecting.result(PATIENCE_S)
     assert temples.get("late").reachable
+
+
+def test_the_broker_s_state_does_not_wait_for_a_temple_that_is_entered(home: Home) -> None:
+    store = SlowStore(home.store, TempleRecord("late"))
+    temples = Services.over(Workspace(store, home.games, home.clock, home.entropy)).temples  # type: ignore[arg-type]
+    with ThreadPoolExecutor(2) as threads:
+        entering = threads.submit(temples.expect, "late")
+        assert store.is_waiting.wait(PATIENCE_S)
+        try:
+            threads.submit(temples.set_reachable, False).result(PATIENCE_S)
+        finally:
+            store.may_go.set()
+        assert not entering.result(PATIENCE_S).reachable
+
+
+def test_a_read_of_the_organiser_s_message_does_not_wait_for_a_slow_commit(home: Home) -> None:
+    store = SlowStore(home.store, NOTE)
+    messages = Services.over(Workspace(store, home.games, home.clock, home.entropy)).messages  # type: ignore[arg-type]
+    with ThreadPoolExecutor(2) as threads:
+        sending = threads.submit(messages.send, "Pizza", 10)
+        assert store.is_waiting.wait(PATIENCE_S)
+        try:
+            threads.submit(messages.read).result(PATIENCE_S)
+            assert messages.text == ""
+        finally:
+            store.may_go.set()
+        sending.result(PATIENCE_S)
+    assert messages.text == "Pizza"
+
+
+def test_a_read_that_began_before_a_message_was_stored_does_not_hide_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages, read = home.services.messages, home.store.note
+
+    def outrun(name: str) -> str:
+        found = read(name)
+        monkeypatch.undo()
+        messages.send("Pizza", 10)
+        return found
+
+    monkeypatch.setattr(home.store, "note", outrun)
+    messages.read()
+    assert messages.text == "Pizza"
 
 
 def test_everybody_reads_during_a_slow_commit_and_nobody_sees_what_is_not_durable(slow: Slow) -> None:
@@ -309,6 +355,142 @@ def test_one_token_that_two_companions_receive_is_stored_once(home: Home, second
         (receipt,) = services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2))])
         assert (receipt.seq, receipt.gap) == (2, False)
     assert [entry.by for entry in check_log(home, table)].count("temple") == 2
+
+
+# -- a commit whose answer is lost --
+
+
+def lose_an_answer(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the next commit be made, and then fail as if the connection had ended before its answer."""
+    begin = home.store.transaction
+
+    @contextmanager
+    def transaction() -> Iterator[Transaction]:
+        with begin() as transaction:
+            yield transaction
+        monkeypatch.undo()
+        raise ServiceError("store_failing", reason="the server closed the connection")
+
+    monkeypatch.setattr(home.store, "transaction", transaction)
+
+
+def test_tokens_whose_commit_was_not_answered_are_on_the_pages_once_they_are_acknowledged(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.table(temple="templo")
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    lose_an_answer(home, monkeypatch)
+    with pytest.raises(ServiceError, match="store_failing"):
+        home.services.temples.intake.receive([("templo", home.token(2))])
+    home.changes.clear()
+    (receipt,) = home.services.temples.intake.receive([("templo", home.token(2))])
+    assert receipt.seq == 2
+    assert home.services.tables.get(table.id).tokens == 2
+    temple = home.services.temples.get("templo")
+    assert (sum(temple.totals.values()), len(temple.recent)) == (2, 2)
+    assert {f"table:{table.id}", "temple:templo"} <= set(home.changes)
+
+
+def test_a_move_whose_commit_was_not_answered_is_on_the_pages_though_nobody_repeats_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.paced = True
+    home.restart()
+    table = home.table()
+    phone = home.seated(table)
+    lose_an_answer(home, monkeypatch)
+    with pytest.raises(ServiceError, match="store_failing"):
+        home.play(table, phone, "east", "end_turn")
+    assert home.services.tables.get(table.id).on_turn == "east"
+    home.changes.clear()
+    home.services.temples.pass_time()
+    assert home.services.tables.get(table.id).on_turn == "north"
+    assert {f"table:{table.id}", f"pace:{table.id}"} <= set(home.changes)
+    assert home.services.tables.written()[table.id] == home.services.tables.get(table.id).version
+    home.changes.clear()
+    home.services.temples.pass_time()
+    assert home.changes == []
+
+
+def test_a_table_whose_opening_was_not_answered_is_listed(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.services.temples.expect("templo")
+    lose_an_answer(home, monkeypatch)
+    with pytest.raises(ServiceError, match="store_failing"):
+        home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo")
+    home.services.temples.pass_time()
+    (table,) = home.services.tables.all()
+    assert table.temple == "templo"
+    assert home.services.temples.get("templo").table_id == table.id
+    assert "tables" in home.changes
+
+
+def test_who_repeats_a_rematch_that_was_not_answered_is_led_to_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.table()
+    phone = home.seated(table)
+    home.services.tables.close(table.id, phone)
+    lose_an_answer(home, monkeypatch)
+    with pytest.raises(ServiceError, match="store_failing"):
+        home.services.tables.again(table.id, phone)
+    again = home.services.tables.again(table.id, phone)
+    assert {charter.id for charter in home.store.charters()} == {table.id, again.id}
+
+
+def test_a_message_that_was_not_answered_is_shown(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    lose_an_answer(home, monkeypatch)
+    with pytest.raises(ServiceError, match="store_failing"):
+        home.services.messages.send("Pizza", 10)
+    home.services.temples.pass_time()
+    assert home.services.messages.text == "Pizza"
+    assert "message" in home.changes
+
+
+def test_what_is_being_changed_is_not_waited_for_to_read_it_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, other = home.table(), home.table()
+    may_go, begun = threading.Event(), threading.Event()
+
+    def judge(change: Change) -> None:
+        begun.set()
+        assert may_go.wait(PATIENCE_S)
+        raise ServiceError("refused")
+
+    for each in (table, other):
+        lose_an_answer(home, monkeypatch)
+        with pytest.raises(ServiceError, match="store_failing"):
+            home.seated(each)
+    with ThreadPoolExecutor(2) as threads:
+        changing = threads.submit(lambda: home.workspace.run(judge, tables=[table.id]))
+        assert begun.wait(PATIENCE_S)
+        try:
+            threads.submit(home.services.temples.pass_time).result(PATIENCE_S)
+            assert home.services.tables.get(other.id).chair("east").taken
+        finally:
+            may_go.set()
+        with pytest.raises(ServiceError, match="refused"):
+            changing.result(PATIENCE_S)
+
+
+def test_a_failed_change_is_read_again_when_the_store_works_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.table()
+    phone = home.seated(table)
+    lose_an_answer(home, monkeypatch)
+    with pytest.raises(ServiceError, match="store_failing"):
+        home.play(table, phone, "east", "end_turn")
+
+    def fails(table_id: str, after: int = 0) -> None:
+        raise ServiceError("store_failing", reason="gone")
+
+    monkeypatch.setattr(home.store, "entries", fails)
+    home.services.temples.pass_time()
+    assert home.services.tables.get(table.id).on_turn == "east"
+    monkeypatch.undo()
+    home.services.temples.pass_time()
+    assert home.services.tables.get(table.id).on_turn == "north"
 
 
 def test_a_writer_that_is_always_second_gives_up_with_a_reason(home: Home) -> None:

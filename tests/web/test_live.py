@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import tracemalloc
 
 import pytest
 
@@ -130,6 +131,32 @@ def test_what_was_taken_back_between_two_events_of_a_stream_is_painted_over() ->
         RenderedPage("b", n, 1, "", {"pick": Region(html, n)}) for n, html in enumerate(("none", "some", "none"))
     ]
     assert news(pages[2], pages[0].id) == {"pick": "none"}
+
+
+def test_browsers_that_say_they_saw_ever_other_pages_take_no_memory() -> None:
+    page = RenderedPage("b", 9, 1, "", {name: Region(name * 10_000, n) for n, name in enumerate("abcdefgh")})
+    digests = [region.digest for region in page.regions.values()]
+    unknown = [f"visitor-{n}" for n in range(500)]
+    mixed = [
+        "other.1." + "".join("x" * 8 if n >> k & 1 else each for k, each in enumerate(digests)) for n in range(256)
+    ]
+    tracemalloc.start()
+    try:
+        for seen in (*unknown, *mixed, *(f"b.{n}.{'x' * n}" for n in range(500))):
+            page.event(seen)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1_000_000
+
+
+def test_an_event_is_written_once_for_all_who_lack_the_same_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = RenderedPage("b", 2, 1, "", {"old": Region("a", 1), "new": Region("b", 2)})
+    first, whole = page.event("b.1.seen"), page.event("")
+    monkeypatch.setattr("companion.adapters.news.json.dumps", None)
+    assert page.event("b.1.seen-elsewhere") is first
+    assert page.event("nobody-s") is whole
+    assert page.event("b.2.") == b""
 
 
 def test_who_has_seen_everything_is_sent_nothing(home: WebHome) -> None:

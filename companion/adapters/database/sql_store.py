@@ -32,7 +32,7 @@ from companion.adapters.database.schema import (
     TEMPLES,
     TOKENS,
 )
-from companion.adapters.database.transaction import SqlTransaction
+from companion.adapters.database.transaction import SqlTransaction, unassigned
 from companion.games.kit import LONGEST_TEXT, Seat
 from companion.model.entries import decode
 from companion.model.ports import (
@@ -237,12 +237,14 @@ class SqlStore:
         query = sa.select(REQUESTS).where(REQUESTS.c.temple.in_(temples))
         return {row.temple: row.stored for row in self._rows(query)}
 
-    def marks(self, temples: Collection[str] | None = None) -> dict[str, MarkRecord]:
-        """Return how far the tokens of each source are stored, for all temples or some."""
-        query = sa.select(SOURCES) if temples is None else sa.select(SOURCES).where(SOURCES.c.temple.in_(temples))
+    def marks(self, temples: Collection[str] | None = None, sources: Collection[str] = ()) -> dict[str, MarkRecord]:
+        """Return how far the tokens of each source are stored, for all temples, or for some and these sources."""
+        query = sa.select(SOURCES)
+        if temples is not None:
+            query = query.where(SOURCES.c.temple.in_(temples) | SOURCES.c.source.in_(sources))
         with self._reading() as connection:
-            sources = connection.execute(query).all()
-            return {row.source: self._mark(connection, row.source, row.mark) for row in sources}
+            rows = connection.execute(query).all()
+            return {row.source: self._mark(connection, row.source, row.mark) for row in rows}
 
     def _mark(self, connection: sa.Connection, source: str, mark: int) -> MarkRecord:
         rows = connection.execute(_IDS_FROM, {"source": source, "mark": mark})
@@ -297,9 +299,7 @@ class SqlStore:
 
     def old_tokens(self, old: OldTokens) -> tuple[StoredToken, ...]:
         """Return the old tokens that have arrived and belong to no table, in the order of their numbers."""
-        query = sa.select(TOKENS).where(TOKENS.c.source == old.source, TOKENS.c.seq <= old.through)
-        query = query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
-        return tuple(map(read_token, self._rows(query)))
+        return tuple(map(read_token, self._rows(unassigned(old))))
 
     def source_totals(self, source: str) -> dict[contract.God, int]:
         """Return how many tokens of each god are stored from one source, including tests."""

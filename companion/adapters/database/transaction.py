@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -33,6 +34,30 @@ _APPEND = sa.insert(ENTRIES)
 _ANNOUNCE = sa.text(
     f"SELECT pg_notify({CHANNEL}, topic) FROM unnest(CAST(:announced AS text[])) AS topic"  # noqa: S608  # our name
 )
+# Built once: for a single token, building the queries takes longer than running them.
+_LOCKED_TEMPLES = (
+    sa.select(TEMPLES)
+    .where(TEMPLES.c.name.in_(sa.bindparam("names", expanding=True)))
+    .order_by(TEMPLES.c.name)
+    .with_for_update()
+)
+_LOCKED_OLD = (
+    sa.select(OLD)
+    .where(OLD.c.source.in_(sa.bindparam("sources", expanding=True)))
+    .order_by(OLD.c.source)
+    .with_for_update()
+)
+_STORED_OR_APART = (
+    sa.select(TOKENS.c.token)
+    .where(TOKENS.c.token.in_(sa.bindparam("stored", expanding=True)))
+    .union_all(sa.select(QUARANTINE.c.token).where(QUARANTINE.c.token.in_(sa.bindparam("apart", expanding=True))))
+)
+
+
+def unassigned(old: OldTokens) -> sa.Select[Any]:
+    """Return a query for the old tokens that have arrived and belong to no table, in the order of their numbers."""
+    query = sa.select(TOKENS).where(TOKENS.c.source == old.source, TOKENS.c.seq <= old.through)
+    return query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
 
 
 class SqlTransaction:
@@ -46,11 +71,67 @@ class SqlTransaction:
     def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
         """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
         if temples:
-            query = sa.select(TEMPLES).where(TEMPLES.c.name.in_(temples)).order_by(TEMPLES.c.name).with_for_update()
-            found = {row.name: TempleRecord(**row._mapping) for row in self._connection.execute(query)}
+            rows = self._connection.execute(_LOCKED_TEMPLES, {"names": [*temples]})
+            found = {row.name: TempleRecord(**row._mapping) for row in rows}
             for name, expected in temples.items():
                 if found.get(name) != expected:
                     raise Conflict(f"temple {name!r} is stored as {found.get(name)}; expected {expected}")
+
+    def expect_old(self, old: Mapping[str, OldTokens | None]) -> None:
+        """Raise `Conflict` unless the old tokens of these sources are stored like this, and lock their rows.
+
+        Only in a shared store, and after `expect_temples`.
+        """
+        if old:
+            rows = self._connection.execute(_LOCKED_OLD, {"sources": [*old]})
+            found = {row.source: OldTokens(**row._mapping) for row in rows}
+            for source, expected in old.items():
+                if found.get(source) != expected:
+                    raise Conflict(
+                        f"old tokens of source {source!r} are stored as {found.get(source)}; expected {expected}"
+                    )
+
+    def expect_versions(self, versions: Mapping[str, int]) -> None:
+        """Raise `Conflict` unless the logs of these tables end with these numbers; only in a shared store."""
+        if versions:
+            last = sa.select(ENTRIES.c.table_id, sa.func.max(ENTRIES.c.n).label("n"))
+            rows = self._connection.execute(last.where(ENTRIES.c.table_id.in_(versions)).group_by(ENTRIES.c.table_id))
+            found = {row.table_id: row.n for row in rows}
+            for table_id, expected in versions.items():
+                if found.get(table_id, 0) != expected:
+                    raise Conflict(
+                        f"the log of table {table_id!r} ends with {found.get(table_id, 0)}; expected {expected}"
+                    )
+
+    def expect_tables(self, table_ids: Collection[str]) -> None:
+        """Raise `Conflict` if there are other tables than these, and let nobody else expect it until the commit.
+
+        Only in a shared store.
+        """
+        # Every store has this row, and nobody else locks it.
+        self._connection.execute(sa.select(ABOUT.c.key).where(ABOUT.c.key == "schema").with_for_update())
+        if more := set(self._connection.execute(sa.select(TABLES.c.id)).scalars()) - set(table_ids):
+            raise Conflict(f"tables {sorted(more)} were opened meanwhile")
+
+    def expect_unassigned(self, old: OldTokens, tokens: Sequence[StoredToken]) -> None:
+        """Raise `Conflict` unless these are the old tokens that belong to no table; only in a shared store."""
+        found = {row.seq for row in self._connection.execute(unassigned(old))}
+        expected = {each.token.seq for each in tokens}
+        if found != expected:
+            raise Conflict(
+                f"{len(found)} old tokens of source {old.source!r} belong to no table; expected {len(expected)}"
+            )
+
+    def expect_new(self, tokens: Sequence[contract.Token], held: Collection[str]) -> None:
+        """Raise `Conflict` if one of these tokens is stored, or held apart without being in `held`, by its id.
+
+        Only in a shared store: another companion may have stored it since `Store.known` was read.
+        """
+        if tokens:
+            ids = [each.token for each in tokens]
+            known = {"stored": ids, "apart": [each for each in ids if each not in held]}
+            if found := self._connection.execute(_STORED_OR_APART, known).scalars().first():
+                raise Conflict(f"token {found!r} was stored or held apart meanwhile")
 
     def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
         """Store the request `request` to a temple in place of the request `before`, if any."""
