@@ -7,6 +7,7 @@ neither, and its backups hold no tenant.
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import threading
@@ -36,6 +37,8 @@ from companion.model.tenants import Limits, Tenant
 from companion.service.setup import FINISHED
 from templo.contract import TEMPLE_NAME
 from templo.files import make_database_private
+
+log = logging.getLogger(__name__)
 
 FOLDER, FILE = "tenants", "tenants.sqlite"
 """Beside the installation's SQLite file: the folder of the tenants' files, and the list of them."""
@@ -265,9 +268,25 @@ class Tenants:
         return backup.back_up(self.url(tenant), file, now)
 
     def remove_leftovers(self, tenant: Tenant) -> None:
-        """Remove what a companion may have written of a tenant while it was deleted."""
-        if self._file and all(each.key != tenant.key for each in self.all().values()):
-            self._remove_place(tenant)
+        """Remove what a companion may have written of a tenant while it was deleted.
+
+        A tenant that is not in the list was not deleted: an earlier list may have been restored. What it has stored
+        is left as it is. Raises `ServiceError` ``store_failing``.
+        """
+        try:
+            states = [row.state for row in self._rows() if (row.name, row.key) == (tenant.name, tenant.key)]
+            if not states:
+                place = self._place(tenant) if self._file else f"schema {self.schema(tenant)}"
+                log.error(
+                    "tenant %r is in use and not in the list of tenants; expected one that is there or was deleted: "
+                    "%s is left as it is",
+                    tenant.name,
+                    place,
+                )
+            elif self._file and states[0] in (_CHANGING, _GONE):
+                self._remove_place(tenant)
+        except (sa.exc.SQLAlchemyError, StoreError, OSError) as error:
+            raise ServiceError("store_failing", reason=reason(error)) from error
 
     def _measured(self, tenant: Tenant) -> int:
         if self._file:

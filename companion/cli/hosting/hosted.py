@@ -416,7 +416,7 @@ class Hosted(Background):
                 self._retained.forget_unknown(known)
 
     def _forget(self, opened: InUse) -> None:
-        """Close a tenant that was deleted, and leave nothing of it."""
+        """Close a tenant that is not in the list; if it was deleted, leave nothing of it."""
         with self._lock:
             self._retained.forget(opened.tenant.name)
         self._close(opened)
