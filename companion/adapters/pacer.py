@@ -72,10 +72,10 @@ class Pacer(Background):
             if table.phase == "running":  # looking at a table whose game is over reads its whole log
                 self._changed.put(table.id)
 
-    def stop(self) -> None:
-        """End the thread; a move that is being made is finished first."""
+    def stop(self, within_s: float | None = None) -> None:
+        """End the thread; a move that is being made is finished first, if that takes at most `within_s` seconds."""
         self._changed.put(None)
-        super().stop()
+        super().stop(within_s)
 
     def _run(self) -> None:
         while True:
@@ -90,6 +90,7 @@ class Pacer(Background):
                 continue
             if changed is None:
                 return
+            self._beat(DISK_S)
             self._look_at(changed)
 
     def _look_at(self, table_id: str) -> None:
