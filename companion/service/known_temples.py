@@ -104,8 +104,13 @@ class KnownTemples:
 
         The marks are read first, so that each has its temple even if another companion adds sources meanwhile.
         """
-        marks = self._store.marks(temples)
-        of, old = self._store.sources(), {old.source: old for old in self._store.old()}
+        if temples is None:
+            marks, of = self._store.marks(), self._store.sources()
+        else:
+            by_temple = {temple: self._store.marks([temple]) for temple in temples}
+            marks = {source: record for found in by_temple.values() for source, record in found.items()}
+            of = {source: temple for temple, found in by_temple.items() for source in found}
+        old = {old.source: old for old in self._store.old()}
         return {
             source: Source(source, of[source], Mark(*record), old.get(source)) for source, record in marks.items()
         }

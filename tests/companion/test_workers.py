@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -21,6 +22,7 @@ from companion.adapters.database.schema import LEASES
 from companion.games.kit import Move
 from companion.model.table import ServiceError
 from templo import contract
+from templo.liveness import DISK_S
 from tests.companion.conftest import SOURCE, Home
 from tests.companion.test_intake import status
 from tests.databases import Postgres, postgres
@@ -431,6 +433,31 @@ def test_leases_of_what_several_companions_use_are_evened_out_among_them(home: H
                 eventually(lambda: sum(sum(map(each.holds, names)) for each in (one, two, four)) == 9)
             eventually(lambda: sum(shares()) == 9)
         eventually(lambda: all(map(one.holds, names)))
+
+
+def test_leases_are_renewed_while_others_are_taken_over(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each take-over lasts a second, by the clocks of the companion and of the database."""
+    names, taken, beats = [f"temple:{n}" for n in range(10)], [], []
+    engine = sa.create_engine(home.url)
+
+    def now() -> float:
+        return time.monotonic() + len(taken)
+
+    def take_over(name: str) -> None:
+        taken.append(name)
+        with engine.begin() as connection:
+            connection.execute(sa.update(LEASES).values(until=LEASES.c.until - timedelta(seconds=1)))
+
+    monkeypatch.setattr(lease_adapter, "time", SimpleNamespace(monotonic=now))
+    one = Leases(home.url, "one", lambda: names, take_over, lambda within_s: beats.append(now()))
+    one.start()
+    try:
+        eventually(lambda: all(map(one.holds, names)))
+        assert sorted(taken) == names
+        assert max(later - earlier for earlier, later in itertools.pairwise(beats)) < DISK_S
+    finally:
+        one.stop()
+        engine.dispose()
 
 
 def test_companions_at_work_are_known_by_their_names(home: Home) -> None:

@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -30,6 +30,10 @@ RENEW_S = 5.0
 """Seconds between renewals. With a check a second, another companion gets a dead one's leases within ten seconds."""
 
 LOOK_S = 1.0
+
+TAKE_S = 4.0
+"""How long leases are taken over in one check. The next one renews all: with a second between the two, that is soon
+enough for a lease, unless a single one takes three seconds more."""
 
 LEFT_S = 5.0
 """How long a lease that could not be taken over is left to others: long enough for one of them to see it free."""
@@ -162,17 +166,18 @@ class Leases(Background):
         if excess := sorted(own)[share:]:
             self._give_back(connection, excess)
             own -= set(excess)
-        names = [worker] if now >= self._renew_at or worker not in taken else []
         kept = {name for name in in_use if taken.get(name) == self._holder and self.holds(name)}
         kept -= self._give_to_those_with_fewer(connection, kept, taken, wanted)
-        if names:
-            self._renew_at = now + RENEW_S
-            names += own | kept
         free = sorted(wanted - taken.keys() | {name for name in wanted - own if taken.get(name) == self._holder})
-        names += free[: max(0, share - len(own))]
+        new = free[: max(0, share - len(own))]
         left = self._failed_within(LEFT_S, now)
-        names += sorted(name for name in in_use - kept - left if taken.get(name) in (None, self._holder))
-        if names and (unable := self._take(connection, names, now) & (in_use - wanted)):
+        new += sorted(name for name in in_use - kept - left if taken.get(name) in (None, self._holder))
+        unable: set[str] = set()
+        if new or now >= self._renew_at or worker not in taken:
+            self._renew_at = now + RENEW_S
+            unable = self._take(connection, [worker, *own, *kept])
+        unable |= self._take_over(connection, new, now + TAKE_S)
+        if unable := unable & (in_use - wanted):
             self._give_back(connection, unable)
         if wishes := self._wishes(in_use - self._failed_within(UNWISHED_S, now), taken, wanted):
             connection.execute(_TAKE, {"names": wishes, "holder": self._holder, "lasts": LASTS_S})
@@ -207,9 +212,19 @@ class Leases(Background):
     def _failed_within(self, seconds: float, now: float) -> set[str]:
         return {name for name, at in self._failed.items() if now < at + seconds}
 
-    def _take(self, connection: sa.Connection, names: Collection[str], now: float) -> set[str]:
+    def _take_over(self, connection: sa.Connection, names: Iterable[str], until: float) -> set[str]:
+        """Take leases one at a time, as many as time allows; return those that it cannot take over."""
+        unable: set[str] = set()
+        for name in names:
+            if time.monotonic() >= until or self._ending.is_set():
+                break
+            self._beat(DISK_S)
+            unable |= self._take(connection, [name])
+        return unable
+
+    def _take(self, connection: sa.Connection, names: Collection[str]) -> set[str]:
         """Take or renew leases that are free or this companion's own; return those that it cannot take over."""
-        unable = set()
+        unable, now = set(), time.monotonic()
         details = {"names": [*names], "holder": self._holder, "lasts": LASTS_S}
         for name in connection.execute(_TAKE, details).scalars().all():
             is_new = not self.holds(name)
