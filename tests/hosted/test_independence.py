@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from companion.adapters import mqtt_intake, pacer
+from companion.adapters.database import tenants
 from companion.adapters.database.tenants import lease_of
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.pacer import Pacer
@@ -381,3 +382,55 @@ def test_a_failure_beside_a_stuck_pacer_leaves_the_pages(
         assert companion.ask("GET", f"/h/{A}/").status_code == 200
     eventually(arrives(companion, A))
     assert not ended
+
+
+def test_a_list_of_tenants_that_does_not_come_keeps_only_one_waiting(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    companion.of(A)
+    registry, answers, waits = companion.hosted._registry, threading.Event(), threading.Event()
+    every = registry.all
+
+    def wait() -> Any:
+        waits.set()
+        answers.wait(2 * PATIENCE_S)
+        return every()
+
+    monkeypatch.setattr(registry, "all", wait)
+    try:
+        assert waits.wait(PATIENCE_S)  # the thread that looks after all tenants asks for it every second
+        found: list[int] = []
+        page = threading.Thread(
+            target=lambda: found.append(companion.ask("GET", f"/h/{A}/").status_code), daemon=True
+        )
+        page.start()
+        page.join(PATIENCE_S)
+        assert found == [200]
+    finally:
+        answers.set()
+
+
+def test_a_tenant_that_takes_long_to_open_keeps_no_other_waiting(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, waits = threading.Event(), threading.Event()
+
+    def slow(real: Callable[..., Any]) -> Callable[..., Any]:
+        def open_slowly(*given: Any, **named: Any) -> Any:
+            if A in str(given[0]) or "club_a" in str(given[0]):
+                waits.set()
+                goes_on.wait(2 * PATIENCE_S)
+            return real(*given, **named)
+
+        return open_slowly
+
+    for name in ("SqlStore", "opened"):
+        monkeypatch.setattr(tenants, name, slow(getattr(tenants, name)))
+    first = threading.Thread(target=lambda: companion.of(A), daemon=True)
+    first.start()
+    try:
+        assert waits.wait(PATIENCE_S)
+        eventually(arrives(companion, B))
+    finally:
+        goes_on.set()
+        first.join(PATIENCE_S)

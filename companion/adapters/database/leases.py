@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from companion.adapters.background import Background
+from companion.adapters.database.opening import engine_for
 from companion.adapters.database.schema import LEASES
 from companion.model.table import ServiceError
 from templo.liveness import DISK_S, Beat, no_heartbeat
@@ -108,9 +109,7 @@ class Leases(Background):
         `on_taken` is called with each newly held lease. `name` is this companion's name for people.
         """
         super().__init__("leases")
-        self._engine = sa.create_engine(
-            url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args={"connect_timeout": 5}
-        )
+        self._engine = engine_for(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
         self._holder = holder
         self._wanted = wanted
         self._in_use = in_use

@@ -22,7 +22,9 @@ import sqlalchemy as sa
 
 from companion.adapters.database import backup
 from companion.adapters.database.opening import (
+    CONNECT_S,
     StoreError,
+    engine_for,
     make_sqlite_durable,
     opened,
     reason,
@@ -103,6 +105,8 @@ class Tenants:
         self._lock = threading.Lock()
         self._engine: sa.Engine | None = None
         self._stores: list[SqlStore] = []
+        self._being_opened = 0
+        self._reading = threading.Lock()
         self._read: tuple[float, Mapping[str, Tenant]] | None = None
         self._sizes: dict[str, tuple[float, int]] = {}
         if self._file is None and sa.make_url(url).get_backend_name() != "postgresql":
@@ -118,12 +122,26 @@ class Tenants:
     # Which there are
 
     def find(self, name: str) -> Tenant | None:
-        """Return a tenant, or None; the list is read once a second at most. Raises `ServiceError`."""
-        with self._lock:
-            now = self._clock()
-            if self._read is None or now - self._read[0] >= FRESH_S:
-                self._read = now, self.all()
-            return self._read[1].get(name)
+        """Return a tenant, or None. Raises `ServiceError`.
+
+        The list is read once a second at most, and by one thread: meanwhile the others use the last one.
+        """
+        read = self._read
+        if read is None or self._clock() - read[0] >= FRESH_S:
+            read = self._read_again(read)
+        return read[1].get(name)
+
+    def _read_again(self, last: tuple[float, Mapping[str, Tenant]] | None) -> tuple[float, Mapping[str, Tenant]]:
+        if not self._reading.acquire(timeout=CONNECT_S if last is None else 0):
+            if last is None:
+                raise ServiceError("store_failing", reason=f"the list of tenants did not come within {CONNECT_S} s")
+            return last
+        try:
+            if (read := self._read) is None or read is last:
+                read = self._read = self._clock(), self.all()
+            return read
+        finally:
+            self._reading.release()
 
     def all(self) -> Mapping[str, Tenant]:
         """Return every tenant by its name, in order; raises `ServiceError` ``store_failing``."""
@@ -239,17 +257,30 @@ class Tenants:
     def open(self, tenant: Tenant, main: SqlStore) -> SqlStore:
         """Open a tenant's store, on PostgreSQL over the connections of the installation's; raises `StoreError`."""
         if self._file:
-            with self._lock:
-                self._stores = [each for each in self._stores if each.is_open]
-                if len(self._stores) >= MOST_FILES:
-                    raise StoreError(
-                        f"{MOST_FILES} tenants are in use; expected fewer at a time with SQLite, or a PostgreSQL"
-                    )
+            with self._one_more_file():
                 # A request that outlives its tenant must not make the file again.
-                self._stores.append(SqlStore(self.url(tenant), create=False))
-                return self._stores[-1]
+                store = SqlStore(self.url(tenant), create=False)
+                with self._lock:
+                    self._stores.append(store)
+                return store
         opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
         return main.within(self.schema(tenant), announced_as(tenant))
+
+    @contextmanager
+    def _one_more_file(self) -> Iterator[None]:
+        """Admit one more open file; raises `StoreError` if there are too many. Others may be opened meanwhile."""
+        with self._lock:
+            self._stores = [each for each in self._stores if each.is_open]
+            if len(self._stores) + self._being_opened >= MOST_FILES:
+                raise StoreError(
+                    f"{MOST_FILES} tenants are in use; expected fewer at a time with SQLite, or a PostgreSQL"
+                )
+            self._being_opened += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._being_opened -= 1
 
     def size(self, tenant: Tenant) -> int:
         """Return how many bytes a tenant has stored, read every ten seconds at most; raises `ServiceError`."""
@@ -349,23 +380,25 @@ class Tenants:
 
     def _opened(self, *, create: bool = False) -> sa.Engine | None:
         """Return the engine of the list, or None if nobody has added a tenant."""
-        if self._engine is None:
-            if self._file:
-                folder = self._file.with_name(FOLDER)
-                if not create and not (folder / FILE).exists():
-                    return None
-                folder.mkdir(mode=0o700, exist_ok=True)
-                self._engine = sa.create_engine(f"sqlite:///{folder / FILE}")
-                sa.event.listen(self._engine, "connect", make_sqlite_durable)
-            else:
-                self._engine = sa.create_engine(self._url, pool_size=1, max_overflow=2, pool_pre_ping=True)
+        with self._lock:
+            if self._engine is None:
+                if self._file:
+                    folder = self._file.with_name(FOLDER)
+                    if not create and not (folder / FILE).exists():
+                        return None
+                    folder.mkdir(mode=0o700, exist_ok=True)
+                    self._engine = engine_for(f"sqlite:///{folder / FILE}")
+                    sa.event.listen(self._engine, "connect", make_sqlite_durable)
+                else:
+                    self._engine = engine_for(self._url, pool_size=1, max_overflow=2, pool_pre_ping=True)
+            engine = self._engine
         if create:
-            with self._engine.begin() as connection:
+            with engine.begin() as connection:
                 wait_to_create(connection)
                 _METADATA.create_all(connection)
             if self._file:
                 make_database_private(self._file.with_name(FOLDER) / FILE)
-        return self._engine
+        return engine
 
 
 def lease_of(tenant: Tenant) -> str:
