@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.database import backup, opening, store_lock
-from companion.adapters.database.leases import Leases
 from companion.adapters.database.opening import StoreError, engine_for
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.database.tenants import Tenants
@@ -31,7 +30,6 @@ def test_whoever_needs_a_database_that_does_not_answer_is_told_so(
             "the store": pool.submit(SqlStore, url),
             "its lock": pool.submit(store_lock.hold, url),
             "a backup": pool.submit(backup.back_up, url, tmp_path / "backup.sqlite", now),
-            "the leases": pool.submit(Leases(url, "one", list, lambda name: None).workers),
             **{f"tenant {n}": pool.submit(tenants.find, f"club-{n}") for n in range(3)},
         }
         failed = {what: type(each.exception(PATIENCE_S)) for what, each in asked.items()}

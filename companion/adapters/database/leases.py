@@ -118,6 +118,8 @@ class Leases(Background):
         self._worker = f"{_WORKER}{holder} {name}"[:_LONGEST_LEASE].rstrip()
         self._until: dict[str, float] = {}
         self._failed: dict[str, float] = {}
+        self._seen: tuple[float, Mapping[str, str]] = time.monotonic(), {}
+        """When the leases were last read, and the holder of each."""
         self._renew_at = 0.0
 
     def holds(self, name: str) -> bool:
@@ -125,16 +127,17 @@ class Leases(Background):
         return self._until.get(name, -math.inf) > time.monotonic()
 
     def workers(self) -> list[Worker]:
-        """Return the running companions, including this one, by name; raises `ServiceError`."""
-        try:
-            with self._engine.connect() as connection:
-                rows = connection.execute(_LOOK).all()
-        except sa.exc.DBAPIError as error:
-            raise ServiceError("store_failing", reason=str(error.orig)) from None
-        at_work = {row.name for row in rows if row.name.startswith(_WORKER)} | {self._worker}
+        """Return the running companions, including this one, by name, as they were when leases were last checked.
+
+        Raises `ServiceError` ``store_failing`` if that is longer ago than a lease lasts.
+        """
+        at, taken = self._seen
+        if time.monotonic() - at > LASTS_S:
+            raise ServiceError("store_failing", reason=f"the leases have not been read for {LASTS_S:.0f} s")
+        at_work = {name for name in taken if name.startswith(_WORKER)} | {self._worker}
         known = [each.removeprefix(_WORKER).partition(" ") for each in at_work]
         workers = [
-            Worker(holder, name, [row.name for row in rows if row.holder == holder]) for holder, _, name in known
+            Worker(holder, name, [lease for lease, by in taken.items() if by == holder]) for holder, _, name in known
         ]
         return sorted(workers, key=lambda worker: (worker.name, worker.holder))
 
@@ -156,6 +159,7 @@ class Leases(Background):
     def _look(self, connection: sa.Connection) -> None:
         now = time.monotonic()
         taken = {row.name: row.holder for row in connection.execute(_LOOK)}
+        self._seen = now, taken
         wanted, in_use, worker = set(self._wanted()), set(self._in_use()), self._worker
         held = {*self._until, *(name for name, holder in taken.items() if holder == self._holder)} - {worker}
         if let_go := [name for name in held if name.removeprefix(_WISH) not in wanted | in_use]:

@@ -58,6 +58,13 @@ MOST_FILES = 250
 """The most tenants that are open at a time with SQLite. Each takes three descriptors or four of the 1024 up to which
 the connection to the broker can wait for its own."""
 
+_LISTING, _OPENING = 3, 4
+CONNECTIONS = _LISTING + _OPENING
+"""The most connections to a PostgreSQL beside the store's: for the list, and for tenants that are being opened."""
+
+OPENING_S = 30.0
+"""How long a tenant waits until fewer others are being opened."""
+
 _METADATA = sa.MetaData()
 _TENANTS = sa.Table(
     "tenant",
@@ -106,6 +113,7 @@ class Tenants:
         self._engine: sa.Engine | None = None
         self._stores: list[SqlStore] = []
         self._being_opened = 0
+        self._may_open = threading.BoundedSemaphore(_OPENING)
         self._reading = threading.Lock()
         self._read: tuple[float, Mapping[str, Tenant]] | None = None
         self._sizes: dict[str, tuple[float, int]] = {}
@@ -263,7 +271,14 @@ class Tenants:
                 with self._lock:
                     self._stores.append(store)
                 return store
-        opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
+        if not self._may_open.acquire(timeout=OPENING_S):
+            raise StoreError(
+                f"{_OPENING} other tenants are being opened; expected one of them to be open within {OPENING_S:.0f} s"
+            )
+        try:
+            opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
+        finally:
+            self._may_open.release()
         return main.within(self.schema(tenant), announced_as(tenant))
 
     @contextmanager
@@ -390,7 +405,7 @@ class Tenants:
                     self._engine = engine_for(f"sqlite:///{folder / FILE}")
                     sa.event.listen(self._engine, "connect", make_sqlite_durable)
                 else:
-                    self._engine = engine_for(self._url, pool_size=1, max_overflow=2, pool_pre_ping=True)
+                    self._engine = engine_for(self._url, pool_size=1, max_overflow=_LISTING - 1, pool_pre_ping=True)
             engine = self._engine
         if create:
             with engine.begin() as connection:
