@@ -278,8 +278,8 @@ class Hosted(Background):
 
     def _on_failure(self, opened: InUse, error: Exception) -> None:
         """Note what ended a thread of a tenant; called by that thread."""
+        self._attempts.failed(opened.tenant.name, _WORK, error)  # first, so that it is not begun again before a pause
         opened.failure = error
-        self._attempts.failed(opened.tenant.name, _WORK, error)
         self._wake.set()
 
     def _begin_again(self, opened: InUse) -> None:
