@@ -37,11 +37,19 @@ class Background(ABC):
         """Begin to work."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End the thread, whether or not it was started; what it is doing at the moment is finished first."""
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread was started and has not ended."""
+        return self._thread.is_alive()
+
+    def stop(self, within_s: float | None = None) -> None:
+        """End the thread, whether or not it was started; what it is doing at the moment is finished first.
+
+        If that takes longer than `within_s` seconds, the thread ends later, or never if it is stuck.
+        """
         self._ending.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(within_s)
 
     @abstractmethod
     def _run(self) -> None: ...

@@ -49,7 +49,7 @@ class Installation:
 def look(
     companions: Callable[[], tuple[Companion, ...]], listed: Iterable[Address], used: Address | None
 ) -> Installation:
-    """Return the companions and brokers; `companions` reads the store, and raises `ServiceError` if that fails."""
+    """Return the companions and brokers; `companions` raises `ServiceError` if the store could not be read."""
     states = brokers(listed, used)
     try:
         return Installation(companions(), states)

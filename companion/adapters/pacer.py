@@ -13,9 +13,12 @@ from companion.adapters.background import Background, OnFailure
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
 from companion.service.services import Services
-from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
+from templo.liveness import DISK_S, IDLE_S, NETWORK_S, Beat, no_heartbeat
 
 log = logging.getLogger(__name__)
+
+_ALL = "*"
+"""In place of a table's id."""
 
 
 def seconds(table: Table) -> float:
@@ -63,19 +66,23 @@ class Pacer(Background):
     def start(self) -> None:
         """Start, with every table that is already waiting."""
         if self._is_own():
-            self.look_at_all()
+            self._notice_all()
         super().start()
 
     def look_at_all(self) -> None:
-        """Check every table, whichever companion made its last move."""
+        """Let the thread check every table, whichever companion made its last move. Safe from any thread."""
+        self._changed.put(_ALL)
+
+    def _notice_all(self) -> None:
+        """Note every table at which there may be something to do; raises `ServiceError` ``store_failing``."""
         for table in self._services.tables.all():
             if table.phase == "running":  # looking at a table whose game is over reads its whole log
                 self._changed.put(table.id)
 
-    def stop(self) -> None:
-        """End the thread; a move that is being made is finished first."""
+    def stop(self, within_s: float | None = None) -> None:
+        """End the thread; a move that is being made is finished first, if that takes at most `within_s` seconds."""
         self._changed.put(None)
-        super().stop()
+        super().stop(within_s)
 
     def _run(self) -> None:
         while True:
@@ -90,6 +97,7 @@ class Pacer(Background):
                 continue
             if changed is None:
                 return
+            self._beat(DISK_S)
             self._look_at(changed)
 
     def _look_at(self, table_id: str) -> None:
@@ -97,6 +105,10 @@ class Pacer(Background):
         if not self._is_own():
             return
         try:
+            if table_id == _ALL:
+                self._beat(NETWORK_S)  # it reads the logs of all tables that other companions have changed
+                self._notice_all()
+                return
             table = self._services.tables.find(table_id)
         except ServiceError as error:
             log.warning("table %s cannot be looked at, trying again: %s", table_id, error)

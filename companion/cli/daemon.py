@@ -266,8 +266,8 @@ class _Watch(Background):
         super().__init__("watch")
         self._feeder = feeder
 
-    def stop(self) -> None:
-        super().stop()
+    def stop(self, within_s: float | None = None) -> None:
+        super().stop(within_s)
         self._feeder.stopping()
 
     def _run(self) -> None:

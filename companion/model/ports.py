@@ -269,8 +269,8 @@ class Store(Protocol):
     def decided(self, temple: str, limit: int) -> Sequence[Decision]:
         """Return the last decisions about a temple's tokens held apart, newest first."""
 
-    def sources(self) -> Mapping[str, str]:
-        """Return the temple of each known source."""
+    def sources(self, temples: Collection[str] | None = None, sources: Collection[str] = ()) -> Mapping[str, str]:
+        """Return the temple of each source, for all temples, or for some and these sources."""
 
     def old(self) -> Iterable[OldTokens]:
         """Return the old tokens of every source that has any."""

@@ -27,7 +27,7 @@ class Limits:
 
 
 class Hosting(NamedTuple):
-    """How many tenants there are, how many are in use at one companion, and how many of those fail there."""
+    """How many tenants there are, how many are in use at one companion, and how many fail there."""
 
     known: int
     in_use: int

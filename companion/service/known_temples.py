@@ -111,7 +111,8 @@ class KnownTemples:
         The marks are read first, so that each has its temple even if another companion adds sources meanwhile.
         """
         marks = self._store.marks(temples, sources)
-        of, old = self._store.sources(), {old.source: old for old in self._store.old()}
+        of = self._store.sources(temples, marks)
+        old = {old.source: old for old in self._store.old()}
         return {
             source: Source(source, of[source], Mark(*record), old.get(source)) for source, record in marks.items()
         }

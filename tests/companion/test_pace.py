@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -13,7 +13,7 @@ from companion.games.kit import CHANCE
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
 from companion.service import automatic
-from templo.liveness import IDLE_S
+from templo.liveness import DISK_S, IDLE_S
 from tests.companion.conftest import Home
 from tests.launch.conftest import until
 
@@ -201,6 +201,31 @@ def test_a_table_that_could_not_be_read_is_looked_at_again_and_then_waits_its_pa
     assert not played.is_set()
 
 
+def test_whoever_hands_the_moves_over_waits_for_no_table_to_be_read(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, token = opened(home)
+    end_turn(home, table, token)
+    every, readers, is_own = home.services.tables.all, [], threading.Event()
+
+    def fail_once() -> Sequence[Table]:
+        readers.append(threading.current_thread().name)
+        if len(readers) == 1:
+            raise ServiceError("store_failing", reason="gone")
+        return every()
+
+    monkeypatch.setattr(home.services.tables, "all", fail_once)
+    pacer = Pacer(home.services, lambda table: 0.0, is_own=is_own.is_set)
+    pacer.start()
+    try:
+        is_own.set()
+        pacer.look_at_all()
+        assert until(lambda: moves(home, table, "west") == 1)
+    finally:
+        pacer.stop()
+    assert set(readers) == {"pacer"}
+
+
 def test_where_nobody_waits_for_its_heartbeat_a_pacer_sleeps_until_a_table_changes(home: Home) -> None:
     beats: list[float] = []
     pacer = Pacer(home.services, beat=beats.append, look_every_s=math.inf)
@@ -208,6 +233,6 @@ def test_where_nobody_waits_for_its_heartbeat_a_pacer_sleeps_until_a_table_chang
     try:
         assert until(lambda: beats == [math.inf])
         pacer.notice("pace:nothing")
-        assert until(lambda: beats == [math.inf, math.inf])
+        assert until(lambda: beats == [math.inf, DISK_S, math.inf])
     finally:
         pacer.stop()

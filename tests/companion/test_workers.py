@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -22,6 +23,7 @@ from companion.games.kit import Move
 from companion.model.ports import HISTORY, LEFT_OUT, KnownTokens, OldTokens
 from companion.model.table import ServiceError, Table
 from templo import contract
+from templo.liveness import DISK_S
 from tests.companion.conftest import OTHER, SOURCE, Home
 from tests.companion.test_intake import status
 from tests.databases import Postgres, postgres
@@ -594,14 +596,38 @@ def test_leases_of_what_several_companions_use_are_evened_out_among_them(home: H
         eventually(lambda: all(map(one.holds, names)))
 
 
+def test_leases_are_renewed_while_others_are_taken_over(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each take-over lasts a second, by the clocks of the companion and of the database."""
+    names, taken, beats = [f"temple:{n}" for n in range(10)], [], []
+    engine = sa.create_engine(home.url)
+
+    def now() -> float:
+        return time.monotonic() + len(taken)
+
+    def take_over(name: str) -> None:
+        taken.append(name)
+        with engine.begin() as connection:
+            connection.execute(sa.update(LEASES).values(until=LEASES.c.until - timedelta(seconds=1)))
+
+    monkeypatch.setattr(lease_adapter, "time", SimpleNamespace(monotonic=now))
+    one = Leases(home.url, "one", lambda: names, take_over, lambda within_s: beats.append(now()))
+    one.start()
+    try:
+        eventually(lambda: all(map(one.holds, names)))
+        assert sorted(taken) == names
+        assert max(later - earlier for earlier, later in itertools.pairwise(beats)) < DISK_S
+    finally:
+        one.stop()
+        engine.dispose()
+
+
 def test_companions_at_work_are_known_by_their_names(home: Home) -> None:
     one = Leases(home.url, "1" * 16, lambda: ["temple:templo"], lambda name: None, name="hall-1:8001")
     one.start()
     try:
         eventually(lambda: one.holds("temple:templo"))
         with leasing(home.url, "2" * 16, []) as two:
-            eventually(lambda: len(one.workers()) == 2)
-            assert two.workers() == one.workers()
+            eventually(lambda: len(one.workers()) == len(two.workers()) == 2)
             assert [(each.name, each.holder[0]) for each in two.workers()] == [("", "2"), ("hall-1:8001", "1")]
             assert "temple:templo" in two.workers()[1].leases
     finally:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from companion.adapters.database import tenants
 from companion.adapters.news import Hub
 from companion.cli.club import postgresql, proxy
 from companion.cli.programs import broker
@@ -125,4 +126,8 @@ def test_the_brokers_configuration_is_one_for_nats_server() -> None:
 
 
 def test_the_page_says_how_many_connections_a_companion_opens() -> None:
-    assert f"up to {postgresql.CONNECTIONS_EACH} connections" in (ROOT / "docs" / "club.md").read_text()
+    alone, hosting = postgresql.CONNECTIONS_EACH, postgresql.CONNECTIONS_EACH + tenants.CONNECTIONS
+    club, hosted = ((ROOT / "docs" / name).read_text() for name in ("club.md", "hosted.md"))
+    assert f"up to {alone} connections, or up to {hosting} if it" in club
+    assert f"up to {tenants.CONNECTIONS} more" in hosted
+    assert f"{hosting} in all" in hosted

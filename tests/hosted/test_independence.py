@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from companion.adapters import mqtt_intake
+from companion.adapters import mqtt_intake, pacer
+from companion.adapters.database import tenants
 from companion.adapters.database.tenants import lease_of
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.pacer import Pacer
-from companion.cli.hosting import hosted, retained
+from companion.cli.hosting import hosted, in_use, retained
 from companion.model.table import ServiceError
 from companion.model.tenants import MEBIBYTE, Limits
 from templo import contract
@@ -287,8 +289,8 @@ def test_a_tenant_that_works_for_a_minute_is_well_again(
     eventually(lambda: ended or companion.hosted.hosting().failing)
     assert not ended
     monkeypatch.setattr(hosted, "WELL_AFTER_S", 0.0)
-    eventually(lambda: not companion.hosted.hosting().failing)
-    assert "templo_tenant_failing 0" in companion.ask("GET", f"/h/{A}/metrics").get_data(as_text=True)
+    eventually(lambda: "templo_tenant_failing 0" in companion.ask("GET", f"/h/{A}/metrics").get_data(as_text=True))
+    assert not companion.hosted.hosting().failing
 
 
 def test_a_tenant_whose_thread_is_stuck_is_reported_until_it_goes_on_and_the_others_are_served(
@@ -311,3 +313,124 @@ def test_a_tenant_whose_thread_is_stuck_is_reported_until_it_goes_on_and_the_oth
         go_on.set()
     eventually(lambda: "tenant 'club-a' makes progress again" in caplog.text)
     eventually(lambda: not failing())
+
+
+@contextmanager
+def stuck_pacer(companion: Companion) -> Iterator[None]:
+    """Let tenant A's pacer wait for something for as long as the context lasts."""
+    go_on, waits = threading.Event(), threading.Event()
+    services = companion.of(A)
+
+    def find(table_id: str | None) -> None:
+        waits.set()
+        go_on.wait(2 * PATIENCE_S)
+
+    services.tables.find = find  # type: ignore[method-assign]
+    companion.hosted._open[A].pacer.notice("pace:x")
+    try:
+        assert waits.wait(PATIENCE_S)
+        yield
+    finally:
+        go_on.set()
+
+
+def test_a_tenant_that_is_deleted_while_its_pacer_is_stuck_keeps_nobody_waiting(companion: Companion) -> None:
+    with stuck_pacer(companion):
+        companion.tenants.delete(A)
+        eventually(lambda: companion.ask("GET", f"/h/{A}/").status_code == 404)
+        eventually(arrives(companion, B))
+        eventually(lambda: companion.hosted.hosting().failing == 1)
+    eventually(lambda: companion.hosted.hosting().failing == 0)
+
+
+def test_a_tenant_whose_pacer_is_stuck_is_not_closed_when_nobody_uses_it(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(pacer, "DISK_S", 1.0)
+    with stuck_pacer(companion):
+        companion.of(B)
+        eventually(lambda: "tenant 'club-a': no progress from: pacer" in caplog.text)
+        monkeypatch.setattr(in_use, "IDLE_S", 0.2)
+        eventually(lambda: B not in companion.hosted._open)
+        assert companion.ask("GET", f"/h/{A}/").status_code == 200
+    eventually(lambda: A not in companion.hosted._open)
+
+
+def test_a_tenant_whose_pacer_is_stuck_is_not_begun_again_beside_it(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch, ended: list[str]
+) -> None:
+    """Services that know nothing of each other would both write its rows."""
+    monkeypatch.setattr(pacer, "DISK_S", 10 * PATIENCE_S)  # it is stuck, and nobody has noticed
+    with stuck_pacer(companion):
+        fail(companion, "intake")
+        eventually(lambda: companion.ask("GET", f"/h/{A}/").status_code == 503)
+        eventually(arrives(companion, B))
+    eventually(lambda: companion.ask("GET", f"/h/{A}/").status_code == 200)
+    eventually(arrives(companion, A))
+    assert not ended
+
+
+def test_a_failure_beside_a_stuck_pacer_leaves_the_pages(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch, ended: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(pacer, "DISK_S", 1.0)
+    with stuck_pacer(companion):
+        eventually(lambda: "tenant 'club-a': no progress from: pacer" in caplog.text)
+        fail(companion, "intake")
+        eventually(lambda: "moves failed, trying again in 1 s" in caplog.text)
+        eventually(arrives(companion, B))
+        assert companion.ask("GET", f"/h/{A}/").status_code == 200
+    eventually(arrives(companion, A))
+    assert not ended
+
+
+def test_a_list_of_tenants_that_does_not_come_keeps_only_one_waiting(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    companion.of(A)
+    registry, answers, waits = companion.hosted._registry, threading.Event(), threading.Event()
+    every = registry.all
+
+    def wait() -> Any:
+        waits.set()
+        answers.wait(2 * PATIENCE_S)
+        return every()
+
+    monkeypatch.setattr(registry, "all", wait)
+    try:
+        assert waits.wait(PATIENCE_S)  # the thread that looks after all tenants asks for it every second
+        found: list[int] = []
+        page = threading.Thread(
+            target=lambda: found.append(companion.ask("GET", f"/h/{A}/").status_code), daemon=True
+        )
+        page.start()
+        page.join(PATIENCE_S)
+        assert found == [200]
+    finally:
+        answers.set()
+
+
+def test_a_tenant_that_takes_long_to_open_keeps_no_other_waiting(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on, waits = threading.Event(), threading.Event()
+
+    def slow(real: Callable[..., Any]) -> Callable[..., Any]:
+        def open_slowly(*given: Any, **named: Any) -> Any:
+            if A in str(given[0]) or "club_a" in str(given[0]):
+                waits.set()
+                goes_on.wait(2 * PATIENCE_S)
+            return real(*given, **named)
+
+        return open_slowly
+
+    for name in ("SqlStore", "opened"):
+        monkeypatch.setattr(tenants, name, slow(getattr(tenants, name)))
+    first = threading.Thread(target=lambda: companion.of(A), daemon=True)
+    first.start()
+    try:
+        assert waits.wait(PATIENCE_S)
+        eventually(arrives(companion, B))
+    finally:
+        goes_on.set()
+        first.join(PATIENCE_S)

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from companion.adapters.database.backup import BackupError
 from companion.adapters.database.opening import StoreError, sqlite_path
-from companion.adapters.database.tenants import TenantError, Tenants
+from companion.adapters.database.tenants import FILE, TenantError, Tenants
 from companion.cli.command_line import main
 from companion.cli.data import tenants as commands
 from companion.cli.settings import Settings
@@ -191,6 +191,32 @@ def test_a_request_that_outlives_its_tenant_makes_no_file_again(companion: Compa
         services.tables.open("market", "Late", 3, "classic")
     if path := sqlite_path(settings.store_url):
         assert not list((path.parent / "tenants").glob("club-a*"))
+
+
+def test_a_tenant_that_an_earlier_list_does_not_name_keeps_what_it_has_stored(
+    companion: Companion, everybody: dict[str, Populated], settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, page = sqlite_path(settings.store_url), f"/h/{B}/t/{everybody[B].table.id}"
+    engine = sa.create_engine(f"sqlite:///{path.parent / 'tenants' / FILE}" if path else settings.store_url)
+    with engine.begin() as connection:
+        listed = connection.exec_driver_sql("SELECT * FROM tenant WHERE name = 'club-b'").mappings().one()
+        connection.exec_driver_sql("DELETE FROM tenant WHERE name = 'club-b'")
+    eventually(lambda: companion.ask("GET", page).status_code == 404)
+    eventually(lambda: "tenant 'club-b' is in use and not in the list of tenants" in caplog.text)
+    assert B not in companion.hosted._open
+    with engine.begin() as connection:
+        connection.execute(sa.table("tenant", *map(sa.column, listed)).insert(), [dict(listed)])
+    engine.dispose()
+    eventually(lambda: companion.ask("GET", page).status_code == 200)
+
+
+def test_a_deletion_leaves_a_tenant_whose_name_begins_alike(companion: Companion, settings: Settings) -> None:
+    for name in ("club", "club-a-b"):
+        do(settings, "add", name)
+    for name in ("club", A):
+        do(settings, "delete", name, typed=name)
+    for name in (B, "club-a-b"):
+        eventually(lambda name=name: companion.ask("GET", f"/h/{name}/").status_code == 200)
 
 
 def test_no_more_tenants_are_open_than_a_broker_s_connection_bears(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -11,6 +12,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
+from companion.adapters.database import tenants
 from companion.model.table import ServiceError
 from companion.model.tenants import Limits
 from companion.web import set_limits
@@ -245,3 +247,31 @@ def test_tables_that_are_opened_at_once_are_no_more_than_a_tenant_may_have(compa
     with ThreadPoolExecutor(8) as pool:
         done = sorted(pool.map(open_one, range(8)))
     assert done == ["house_tables"] * 5 + ["opened"] * 3
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_tenants_that_are_opened_at_the_same_moment_use_a_few_connections(
+    companion: Companion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, real, counting = [f"club-{n}" for n in range(8)], tenants.opened, threading.Lock()
+    opening = most = 0
+
+    def count(url: str) -> sa.Engine:
+        nonlocal opening, most
+        with counting:
+            opening += 1
+            most = max(most, opening)
+        time.sleep(0.2)  # long enough for all to come
+        try:
+            return real(url)
+        finally:
+            with counting:
+                opening -= 1
+
+    for name in names:
+        companion.tenants.add(name, Limits(), secrets.token_bytes)
+    eventually(lambda: companion.ask("GET", f"/h/{names[-1]}/").status_code == 200)
+    monkeypatch.setattr(tenants, "opened", count)
+    with ThreadPoolExecutor(len(names)) as pool:
+        assert all(pool.map(companion.of, names))
+    assert 1 < most < tenants.CONNECTIONS

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import sqlalchemy as sa
 
 from companion.adapters.background import Background
+from companion.adapters.database.opening import engine_for
 from companion.adapters.database.schema import CHANNEL
 from companion.model.table import ServiceError
 from templo.liveness import DISK_S, Beat, no_heartbeat
@@ -19,9 +20,6 @@ LOOK_EVERY_S = 1.0
 
 RETRY_S = 1.0
 """Seconds between attempts to reach the database."""
-
-_KEEPALIVES = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-"""A server whose machine lost its power is noticed within half a minute: nobody sends on this connection."""
 
 
 class Announcements(Background):
@@ -37,9 +35,7 @@ class Announcements(Background):
     ) -> None:
         """Store the arguments; `start` begins. Announcements of this companion, marked with `origin`, are ignored."""
         super().__init__("announcements")
-        self._engine = sa.create_engine(
-            url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args=_KEEPALIVES
-        )
+        self._engine = engine_for(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
         self._driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
         self._origin = origin
         self._follow = follow

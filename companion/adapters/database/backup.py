@@ -18,7 +18,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from companion.adapters.database import store_lock
-from companion.adapters.database.opening import StoreError, sqlite_path, without_password
+from companion.adapters.database.opening import StoreError, engine_for, sqlite_path, without_password
 from companion.adapters.database.schema import ABOUT, METADATA, QUARANTINE, SCHEMA, TABLES, TEMPLES, TOKENS
 from companion.adapters.database.sql_store import SqlStore
 from templo.files import draft_beside, sync
@@ -166,7 +166,7 @@ def _copy(source: Path, target: Path) -> None:
 def _export(url: str, target: Path) -> None:
     """Copy another database into a SQLite file, in one consistent transaction."""
     try:
-        source = sa.create_engine(url, isolation_level="REPEATABLE READ")
+        source = engine_for(url, isolation_level="REPEATABLE READ")
         written = _sqlite(target)
         METADATA.create_all(written)
         with source.connect() as reading, written.begin() as writing:
@@ -189,7 +189,7 @@ def _import(file: Path, url: str) -> None:
     with _draft(file) as draft:
         _copy(file, draft)
         _make_current(draft)
-        source, target = _sqlite(draft), sa.create_engine(url)
+        source, target = _sqlite(draft), engine_for(url)
         try:
             with source.connect() as reading, target.begin() as writing:
                 for table in reversed(METADATA.sorted_tables):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from companion.adapters.database import store_lock
-from companion.adapters.database.opening import StoreError, sqlite_path, without_password
+from companion.adapters.database.opening import StoreError, engine_for, sqlite_path, without_password
 from companion.adapters.database.rows import NOTE
 from companion.adapters.database.schema import ABOUT, DECISIONS, ENTRIES, METADATA, OLD, OUTLINES, TABLES
 from companion.adapters.database.sql_store import SqlStore
@@ -107,7 +107,7 @@ def _alone(url: str) -> Iterator[Callable[[Callable[[sa.Connection], None]], Non
     """Give a transaction on a database that no companion uses, and leave no removed data in its files."""
     with store_lock.hold(url):
         SqlStore(url).close()  # brings an earlier schema up to this one
-        engine = sa.create_engine(url)
+        engine = engine_for(url)
 
         def change(erase: Callable[[sa.Connection], None]) -> None:
             with engine.begin() as connection:

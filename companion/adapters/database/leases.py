@@ -10,13 +10,14 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from companion.adapters.background import Background
+from companion.adapters.database.opening import engine_for
 from companion.adapters.database.schema import LEASES
 from companion.model.table import ServiceError
 from templo.liveness import DISK_S, Beat, no_heartbeat
@@ -30,6 +31,10 @@ RENEW_S = 5.0
 """Seconds between renewals. With a check a second, another companion gets a dead one's leases within ten seconds."""
 
 LOOK_S = 1.0
+
+TAKE_S = 4.0
+"""How long leases are taken over in one check. The next one renews all: with a second between the two, that is soon
+enough for a lease, unless a single one takes three seconds more."""
 
 LEFT_S = 5.0
 """How long a lease that could not be taken over is left to others: long enough for one of them to see it free."""
@@ -104,9 +109,7 @@ class Leases(Background):
         `on_taken` is called with each newly held lease. `name` is this companion's name for people.
         """
         super().__init__("leases")
-        self._engine = sa.create_engine(
-            url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args={"connect_timeout": 5}
-        )
+        self._engine = engine_for(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
         self._holder = holder
         self._wanted = wanted
         self._in_use = in_use
@@ -115,6 +118,8 @@ class Leases(Background):
         self._worker = f"{_WORKER}{holder} {name}"[:_LONGEST_LEASE].rstrip()
         self._until: dict[str, float] = {}
         self._failed: dict[str, float] = {}
+        self._seen: tuple[float, Mapping[str, str]] = time.monotonic(), {}
+        """When the leases were last read, and the holder of each."""
         self._renew_at = 0.0
 
     def holds(self, name: str) -> bool:
@@ -122,16 +127,17 @@ class Leases(Background):
         return self._until.get(name, -math.inf) > time.monotonic()
 
     def workers(self) -> list[Worker]:
-        """Return the running companions, including this one, by name; raises `ServiceError`."""
-        try:
-            with self._engine.connect() as connection:
-                rows = connection.execute(_LOOK).all()
-        except sa.exc.DBAPIError as error:
-            raise ServiceError("store_failing", reason=str(error.orig)) from None
-        at_work = {row.name for row in rows if row.name.startswith(_WORKER)} | {self._worker}
+        """Return the running companions, including this one, by name, as they were when leases were last checked.
+
+        Raises `ServiceError` ``store_failing`` if that is longer ago than a lease lasts.
+        """
+        at, taken = self._seen
+        if time.monotonic() - at > LASTS_S:
+            raise ServiceError("store_failing", reason=f"the leases have not been read for {LASTS_S:.0f} s")
+        at_work = {name for name in taken if name.startswith(_WORKER)} | {self._worker}
         known = [each.removeprefix(_WORKER).partition(" ") for each in at_work]
         workers = [
-            Worker(holder, name, [row.name for row in rows if row.holder == holder]) for holder, _, name in known
+            Worker(holder, name, [lease for lease, by in taken.items() if by == holder]) for holder, _, name in known
         ]
         return sorted(workers, key=lambda worker: (worker.name, worker.holder))
 
@@ -153,6 +159,7 @@ class Leases(Background):
     def _look(self, connection: sa.Connection) -> None:
         now = time.monotonic()
         taken = {row.name: row.holder for row in connection.execute(_LOOK)}
+        self._seen = now, taken
         wanted, in_use, worker = set(self._wanted()), set(self._in_use()), self._worker
         held = {*self._until, *(name for name, holder in taken.items() if holder == self._holder)} - {worker}
         if let_go := [name for name in held if name.removeprefix(_WISH) not in wanted | in_use]:
@@ -162,17 +169,18 @@ class Leases(Background):
         if excess := sorted(own)[share:]:
             self._give_back(connection, excess)
             own -= set(excess)
-        names = [worker] if now >= self._renew_at or worker not in taken else []
         kept = {name for name in in_use if taken.get(name) == self._holder and self.holds(name)}
         kept -= self._give_to_those_with_fewer(connection, kept, taken, wanted)
-        if names:
-            self._renew_at = now + RENEW_S
-            names += own | kept
         free = sorted(wanted - taken.keys() | {name for name in wanted - own if taken.get(name) == self._holder})
-        names += free[: max(0, share - len(own))]
+        new = free[: max(0, share - len(own))]
         left = self._failed_within(LEFT_S, now)
-        names += sorted(name for name in in_use - kept - left if taken.get(name) in (None, self._holder))
-        if names and (unable := self._take(connection, names, now) & (in_use - wanted)):
+        new += sorted(name for name in in_use - kept - left if taken.get(name) in (None, self._holder))
+        unable: set[str] = set()
+        if new or now >= self._renew_at or worker not in taken:
+            self._renew_at = now + RENEW_S
+            unable = self._take(connection, [worker, *own, *kept])
+        unable |= self._take_over(connection, new, now + TAKE_S)
+        if unable := unable & (in_use - wanted):
             self._give_back(connection, unable)
         if wishes := self._wishes(in_use - self._failed_within(UNWISHED_S, now), taken, wanted):
             connection.execute(_TAKE, {"names": wishes, "holder": self._holder, "lasts": LASTS_S})
@@ -207,9 +215,19 @@ class Leases(Background):
     def _failed_within(self, seconds: float, now: float) -> set[str]:
         return {name for name, at in self._failed.items() if now < at + seconds}
 
-    def _take(self, connection: sa.Connection, names: Collection[str], now: float) -> set[str]:
+    def _take_over(self, connection: sa.Connection, names: Iterable[str], until: float) -> set[str]:
+        """Take leases one at a time, as many as time allows; return those that it cannot take over."""
+        unable: set[str] = set()
+        for name in names:
+            if time.monotonic() >= until or self._ending.is_set():
+                break
+            self._beat(DISK_S)
+            unable |= self._take(connection, [name])
+        return unable
+
+    def _take(self, connection: sa.Connection, names: Collection[str]) -> set[str]:
         """Take or renew leases that are free or this companion's own; return those that it cannot take over."""
-        unable = set()
+        unable, now = set(), time.monotonic()
         details = {"names": [*names], "holder": self._holder, "lasts": LASTS_S}
         for name in connection.execute(_TAKE, details).scalars().all():
             is_new = not self.holds(name)

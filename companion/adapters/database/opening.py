@@ -16,6 +16,15 @@ import sqlalchemy as sa
 from companion.adapters.database.schema import ABOUT, CHANNEL, METADATA, PASSING, SCHEMA, bring_up
 from templo.files import draft_beside, make_database_private, sync
 
+CONNECT_S = 5
+"""How long a PostgreSQL may take to answer a new connection."""
+
+UNANSWERED_S = 6
+"""How long its machine may leave what was sent to it without an answer: less than a thread may take for a disk."""
+
+_KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+"""A machine that lost its power is noticed within half a minute, even if nothing is being sent to it."""
+
 
 class StoreError(Exception):
     """The store cannot be opened; the message says which, and what is wrong with it."""
@@ -57,6 +66,18 @@ def _copy_earlier_schema(path: Path) -> None:
         ) from error
 
 
+def engine_for(url: str, **options: Any) -> sa.Engine:
+    """Return an engine whose connections to a PostgreSQL fail after seconds, rather than wait for one that is gone.
+
+    What the URL says of that comes first.
+    """
+    made = sa.make_url(url)
+    if made.get_backend_name() == "postgresql" and made.get_driver_name() in ("psycopg", "psycopg2"):
+        limits = {"connect_timeout": CONNECT_S, "tcp_user_timeout": 1000 * UNANSWERED_S, **_KEEPALIVES}
+        options["connect_args"] = {name: limit for name, limit in limits.items() if name not in made.query}
+    return sa.create_engine(made, **options)
+
+
 def opened(url: str, *, copy_first: bool = True, create: bool = True) -> sa.Engine:
     """Return an engine for a database with this release's schema; raises `StoreError`.
 
@@ -67,7 +88,7 @@ def opened(url: str, *, copy_first: bool = True, create: bool = True) -> sa.Engi
         if copy_first and (path := sqlite_path(url)):
             _copy_earlier_schema(path)
         # A server may be restarted while the companion runs: a connection is tried before it is used.
-        engine = sa.create_engine(url, pool_pre_ping=True)
+        engine = engine_for(url, pool_pre_ping=True)
         try:
             if engine.dialect.name == "sqlite":
                 if not create and (path := sqlite_path(url)):

@@ -239,11 +239,8 @@ class SqlStore:
 
     def marks(self, temples: Collection[str] | None = None, sources: Collection[str] = ()) -> dict[str, MarkRecord]:
         """Return how far the tokens of each source are stored, for all temples, or for some and these sources."""
-        query = sa.select(SOURCES)
-        if temples is not None:
-            query = query.where(SOURCES.c.temple.in_(temples) | SOURCES.c.source.in_(sources))
         with self._reading() as connection:
-            rows = connection.execute(query).all()
+            rows = connection.execute(_sources_of(temples, sources)).all()
             return {row.source: self._mark(connection, row.source, row.mark) for row in rows}
 
     def _mark(self, connection: sa.Connection, source: str, mark: int) -> MarkRecord:
@@ -289,9 +286,9 @@ class SqlStore:
         """Return the last decisions about a temple's tokens held apart, newest first."""
         return tuple(map(_decision, self._rows(_decisions(QUARANTINE.c.temple == temple).limit(limit))))
 
-    def sources(self) -> dict[str, str]:
-        """Return the temple of each known source."""
-        return {row.source: row.temple for row in self._rows(sa.select(SOURCES))}
+    def sources(self, temples: Collection[str] | None = None, sources: Collection[str] = ()) -> dict[str, str]:
+        """Return the temple of each source, for all temples, or for some and these sources."""
+        return {row.source: row.temple for row in self._rows(_sources_of(temples, sources))}
 
     def old(self) -> list[OldTokens]:
         """Return the old tokens of every source that has any."""
@@ -323,6 +320,11 @@ class SqlStore:
             begun.setdefault(each.token.source, each.received_at)
         # A stable sort: within one ledger only the numbers give the order, as clocks may have been set meanwhile.
         return tuple(sorted(tokens, key=lambda each: (begun[each.token.source], each.token.source)))
+
+
+def _sources_of(temples: Collection[str] | None, sources: Collection[str]) -> sa.Select[Any]:
+    query = sa.select(SOURCES)
+    return query if temples is None else query.where(SOURCES.c.temple.in_(temples) | SOURCES.c.source.in_(sources))
 
 
 def _decisions(*only: sa.ColumnElement[bool]) -> sa.Select[Any]:

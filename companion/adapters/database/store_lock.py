@@ -16,7 +16,7 @@ from typing import Self
 
 import sqlalchemy as sa
 
-from companion.adapters.database.opening import StoreError, sqlite_path, without_password
+from companion.adapters.database.opening import StoreError, engine_for, sqlite_path, without_password
 from templo import files
 
 log = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ class _ServerLock:
     def __init__(self, url: str, shared: bool) -> None:
         self._url = url
         self._try = _TRY[shared]
-        self._engine = sa.create_engine(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
+        self._engine = engine_for(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
         self._connection: sa.Connection | None = None
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="store-lock", daemon=True)

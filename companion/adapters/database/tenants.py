@@ -7,6 +7,7 @@ neither, and its backups hold no tenant.
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import threading
@@ -21,7 +22,9 @@ import sqlalchemy as sa
 
 from companion.adapters.database import backup
 from companion.adapters.database.opening import (
+    CONNECT_S,
     StoreError,
+    engine_for,
     make_sqlite_durable,
     opened,
     reason,
@@ -36,6 +39,8 @@ from companion.model.tenants import Limits, Tenant
 from companion.service.setup import FINISHED
 from templo.contract import TEMPLE_NAME
 from templo.files import make_database_private
+
+log = logging.getLogger(__name__)
 
 FOLDER, FILE = "tenants", "tenants.sqlite"
 """Beside the installation's SQLite file: the folder of the tenants' files, and the list of them."""
@@ -52,6 +57,13 @@ SIZED_S = 10.0
 MOST_FILES = 250
 """The most tenants that are open at a time with SQLite. Each takes three descriptors or four of the 1024 up to which
 the connection to the broker can wait for its own."""
+
+_LISTING, _OPENING = 3, 4
+CONNECTIONS = _LISTING + _OPENING
+"""The most connections to a PostgreSQL beside the store's: for the list, and for tenants that are being opened."""
+
+OPENING_S = 30.0
+"""How long a tenant waits until fewer others are being opened."""
 
 _METADATA = sa.MetaData()
 _TENANTS = sa.Table(
@@ -100,6 +112,9 @@ class Tenants:
         self._lock = threading.Lock()
         self._engine: sa.Engine | None = None
         self._stores: list[SqlStore] = []
+        self._being_opened = 0
+        self._may_open = threading.BoundedSemaphore(_OPENING)
+        self._reading = threading.Lock()
         self._read: tuple[float, Mapping[str, Tenant]] | None = None
         self._sizes: dict[str, tuple[float, int]] = {}
         if self._file is None and sa.make_url(url).get_backend_name() != "postgresql":
@@ -115,12 +130,26 @@ class Tenants:
     # Which there are
 
     def find(self, name: str) -> Tenant | None:
-        """Return a tenant, or None; the list is read once a second at most. Raises `ServiceError`."""
-        with self._lock:
-            now = self._clock()
-            if self._read is None or now - self._read[0] >= FRESH_S:
-                self._read = now, self.all()
-            return self._read[1].get(name)
+        """Return a tenant, or None. Raises `ServiceError`.
+
+        The list is read once a second at most, and by one thread: meanwhile the others use the last one.
+        """
+        read = self._read
+        if read is None or self._clock() - read[0] >= FRESH_S:
+            read = self._read_again(read)
+        return read[1].get(name)
+
+    def _read_again(self, last: tuple[float, Mapping[str, Tenant]] | None) -> tuple[float, Mapping[str, Tenant]]:
+        if not self._reading.acquire(timeout=CONNECT_S if last is None else 0):
+            if last is None:
+                raise ServiceError("store_failing", reason=f"the list of tenants did not come within {CONNECT_S} s")
+            return last
+        try:
+            if (read := self._read) is None or read is last:
+                read = self._read = self._clock(), self.all()
+            return read
+        finally:
+            self._reading.release()
 
     def all(self) -> Mapping[str, Tenant]:
         """Return every tenant by its name, in order; raises `ServiceError` ``store_failing``."""
@@ -236,17 +265,37 @@ class Tenants:
     def open(self, tenant: Tenant, main: SqlStore) -> SqlStore:
         """Open a tenant's store, on PostgreSQL over the connections of the installation's; raises `StoreError`."""
         if self._file:
-            with self._lock:
-                self._stores = [each for each in self._stores if each.is_open]
-                if len(self._stores) >= MOST_FILES:
-                    raise StoreError(
-                        f"{MOST_FILES} tenants are in use; expected fewer at a time with SQLite, or a PostgreSQL"
-                    )
+            with self._one_more_file():
                 # A request that outlives its tenant must not make the file again.
-                self._stores.append(SqlStore(self.url(tenant), create=False))
-                return self._stores[-1]
-        opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
+                store = SqlStore(self.url(tenant), create=False)
+                with self._lock:
+                    self._stores.append(store)
+                return store
+        if not self._may_open.acquire(timeout=OPENING_S):
+            raise StoreError(
+                f"{_OPENING} other tenants are being opened; expected one of them to be open within {OPENING_S:.0f} s"
+            )
+        try:
+            opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
+        finally:
+            self._may_open.release()
         return main.within(self.schema(tenant), announced_as(tenant))
+
+    @contextmanager
+    def _one_more_file(self) -> Iterator[None]:
+        """Admit one more open file; raises `StoreError` if there are too many. Others may be opened meanwhile."""
+        with self._lock:
+            self._stores = [each for each in self._stores if each.is_open]
+            if len(self._stores) + self._being_opened >= MOST_FILES:
+                raise StoreError(
+                    f"{MOST_FILES} tenants are in use; expected fewer at a time with SQLite, or a PostgreSQL"
+                )
+            self._being_opened += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._being_opened -= 1
 
     def size(self, tenant: Tenant) -> int:
         """Return how many bytes a tenant has stored, read every ten seconds at most; raises `ServiceError`."""
@@ -265,9 +314,25 @@ class Tenants:
         return backup.back_up(self.url(tenant), file, now)
 
     def remove_leftovers(self, tenant: Tenant) -> None:
-        """Remove what a companion may have written of a tenant while it was deleted."""
-        if self._file and all(each.key != tenant.key for each in self.all().values()):
-            self._remove_place(tenant)
+        """Remove what a companion may have written of a tenant while it was deleted.
+
+        A tenant that is not in the list was not deleted: an earlier list may have been restored. What it has stored
+        is left as it is. Raises `ServiceError` ``store_failing``.
+        """
+        try:
+            states = [row.state for row in self._rows() if (row.name, row.key) == (tenant.name, tenant.key)]
+            if not states:
+                place = self._place(tenant) if self._file else f"schema {self.schema(tenant)}"
+                log.error(
+                    "tenant %r is in use and not in the list of tenants; expected one that is there or was deleted: "
+                    "%s is left as it is",
+                    tenant.name,
+                    place,
+                )
+            elif self._file and states[0] in (_CHANGING, _GONE):
+                self._remove_place(tenant)
+        except (sa.exc.SQLAlchemyError, StoreError, OSError) as error:
+            raise ServiceError("store_failing", reason=reason(error)) from error
 
     def _measured(self, tenant: Tenant) -> int:
         if self._file:
@@ -330,23 +395,25 @@ class Tenants:
 
     def _opened(self, *, create: bool = False) -> sa.Engine | None:
         """Return the engine of the list, or None if nobody has added a tenant."""
-        if self._engine is None:
-            if self._file:
-                folder = self._file.with_name(FOLDER)
-                if not create and not (folder / FILE).exists():
-                    return None
-                folder.mkdir(mode=0o700, exist_ok=True)
-                self._engine = sa.create_engine(f"sqlite:///{folder / FILE}")
-                sa.event.listen(self._engine, "connect", make_sqlite_durable)
-            else:
-                self._engine = sa.create_engine(self._url, pool_size=1, max_overflow=2, pool_pre_ping=True)
+        with self._lock:
+            if self._engine is None:
+                if self._file:
+                    folder = self._file.with_name(FOLDER)
+                    if not create and not (folder / FILE).exists():
+                        return None
+                    folder.mkdir(mode=0o700, exist_ok=True)
+                    self._engine = engine_for(f"sqlite:///{folder / FILE}")
+                    sa.event.listen(self._engine, "connect", make_sqlite_durable)
+                else:
+                    self._engine = engine_for(self._url, pool_size=1, max_overflow=_LISTING - 1, pool_pre_ping=True)
+            engine = self._engine
         if create:
-            with self._engine.begin() as connection:
+            with engine.begin() as connection:
                 wait_to_create(connection)
                 _METADATA.create_all(connection)
             if self._file:
                 make_database_private(self._file.with_name(FOLDER) / FILE)
-        return self._engine
+        return engine
 
 
 def lease_of(tenant: Tenant) -> str:

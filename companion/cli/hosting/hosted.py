@@ -23,7 +23,7 @@ from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.database.tenants import SIZED_S, TENANTS, Tenants, lease_of
 from companion.adapters.mqtt_intake import Link
 from companion.cli.hosting.attempts import Attempts, reason
-from companion.cli.hosting.in_use import InUse, Shared, open_over
+from companion.cli.hosting.in_use import ENDS_S, InUse, Shared, open_over
 from companion.cli.hosting.retained import Retained
 from companion.cli.sharing import Alone
 from companion.games.kit import Game
@@ -81,6 +81,8 @@ class Hosted(Background):
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
         self._open: dict[str, InUse] = {}
+        self._left_behind: dict[str, InUse] = {}
+        """By place, the tenants that were closed while their pacers were stuck."""
         self._wake = threading.Event()
         self._retained = Retained()
         self._retained_checked_at = time.monotonic()
@@ -119,7 +121,7 @@ class Hosted(Background):
         """Return how many tenants there are and are in use here; raises `ServiceError`."""
         in_use = self._in_use()
         failing = sum(each.site.config.is_failing() for each in in_use)
-        return Hosting(len(self._registry.all()), len(in_use), failing)
+        return Hosting(len(self._registry.all()), len(in_use), failing + len(self._left_behind))
 
     # What arrives from the broker; called by the connection's threads, which must not wait
 
@@ -201,11 +203,11 @@ class Hosted(Background):
 
     # Opening and closing
 
-    def stop(self) -> None:
+    def stop(self, within_s: float | None = ENDS_S) -> None:
         """Close every tenant."""
         self._ending.set()
         self._wake.set()
-        super().stop()
+        super().stop(within_s)
         for each in self._in_use():
             self._attempts.run(each.tenant.name, "closing it", partial(self._close, each))
         self._registry.close()
@@ -238,9 +240,15 @@ class Hosted(Background):
                 self._make_open(name, tenant)
 
     def _make_open(self, name: str, tenant: Tenant) -> None:
-        """Open a tenant unless it is open; the caller holds the lock for its name."""
+        """Open a tenant unless it is open; the caller holds the lock for its name.
+
+        What is stuck would later write what the services of a second opening do not know, so there is no second one.
+        """
         with self._lock:
             opened = self._open.get(name)
+            left = self._left_behind.get(tenant.place)
+        if left is not None and left.pacer.is_running:
+            raise ServiceError("store_failing", reason=f"the pacer of tenant {name!r} is stuck")
         if opened is not None:
             if opened.tenant.key == tenant.key:
                 return
@@ -262,7 +270,7 @@ class Hosted(Background):
                 self._open[name] = made
                 self._pending.pop(name, None)
         except BaseException:
-            made.close()
+            self._end_threads(made)
             raise
         if self._workspace.origin:
             self._follow(made, made.workspace.follow_all)  # what was announced before this tenant was in use
@@ -270,13 +278,13 @@ class Hosted(Background):
 
     def _on_failure(self, opened: InUse, error: Exception) -> None:
         """Note what ended a thread of a tenant; called by that thread."""
+        self._attempts.failed(opened.tenant.name, _WORK, error)  # first, so that it is not begun again before a pause
         opened.failure = error
         self._wake.set()
 
-    def _begin_again(self, opened: InUse, error: Exception) -> None:
+    def _begin_again(self, opened: InUse) -> None:
         """Open a tenant again from its rows after one of its threads failed; its work begins after a pause."""
         name = opened.tenant.name
-        self._attempts.failed(name, _WORK, error)
         with self._lock:
             self._pending.setdefault(name, deque(maxlen=PENDING))
         self._wake.set()
@@ -288,8 +296,8 @@ class Hosted(Background):
             opened.pacer.start()
             opened.intake.start()
         except RuntimeError as error:  # "can't start new thread"
-            opened.failure = error
-            raise
+            self._on_failure(opened, error)
+            return
         opened.worked_since = time.monotonic()
 
     def _made(self, tenant: Tenant) -> InUse:
@@ -328,8 +336,29 @@ class Hosted(Background):
             if self._open.get(name) is not opened or (only_idle and not opened.is_idle):
                 return
             del self._open[name]
-        opened.close()
+        self._end_threads(opened)
         log.info("tenant %r is no longer in use", name)
+
+    def _end_threads(self, opened: InUse) -> None:
+        """Close a tenant that nobody can use any more; keep it apart for as long as its pacer is stuck."""
+        opened.close()
+        if opened.store.is_open:
+            log.error(
+                "tenant %r is closed, but its pacer is stuck: it is not opened again before that ends",
+                opened.tenant.name,
+            )
+            with self._lock:
+                self._left_behind[opened.tenant.place] = opened
+
+    def _clear_left_behind(self) -> None:
+        """Finish closing the tenants whose pacers have ended at last."""
+        with self._lock:
+            ended = [place for place, each in self._left_behind.items() if not each.pacer.is_running]
+            left = [self._left_behind.pop(place) for place in ended]
+        for each in left:
+            log.warning("the pacer of tenant %r has ended", each.tenant.name)
+            each.close_store()
+            self._attempts.run(each.tenant.name, "removing it", partial(self._registry.remove_leftovers, each.tenant))
 
     def _run(self) -> None:
         while not self._ending.is_set():
@@ -350,12 +379,13 @@ class Hosted(Background):
             log.warning("the tenants cannot be looked at, trying again: %s", reason(error))
             self._ending.wait(LOOK_S)
             return
+        self._clear_left_behind()
         for name in waiting:
             self._beat(NETWORK_S)
             self._attempts.run(name, "opening it", partial(self._open_for_tokens, name))
         for each in self._in_use():
             name = each.tenant.name
-            if name in known:
+            if name in known and not self._ending.is_set():
                 for what, task in self._due(each, known[name]):
                     self._beat(NETWORK_S)
                     self._attempts.run(name, what, task)
@@ -370,13 +400,13 @@ class Hosted(Background):
     def _due(self, opened: InUse, tenant: Tenant | None) -> Iterator[tuple[str, Callable[[], None]]]:
         """Give what is to be done for a tenant in use; `tenant` is what is now stored of it."""
         now = time.monotonic()
-        if opened.failure is None:
-            _note_stuck(opened)
+        _note_stuck(opened)
         if tenant is None or tenant.key != opened.tenant.key:
             yield "closing it", partial(self._forget, opened)
             return
         if opened.failure is not None:
-            yield "beginning again", partial(self._begin_again, opened, opened.failure)
+            if not opened.stuck:  # what is stuck would go on beside what is begun again
+                yield "beginning again", partial(self._begin_again, opened)
             return
         if opened.worked_since is None:
             if self._attempts.is_due(opened.tenant.name, _WORK):
@@ -416,7 +446,7 @@ class Hosted(Background):
                 self._retained.forget_unknown(known)
 
     def _forget(self, opened: InUse) -> None:
-        """Close a tenant that was deleted, and leave nothing of it."""
+        """Close a tenant that is not in the list; if it was deleted, leave nothing of it."""
         with self._lock:
             self._retained.forget(opened.tenant.name)
         self._close(opened)

@@ -11,6 +11,7 @@ from typing import Any
 
 from flask import Flask
 
+from companion.adapters.background import OnFailure
 from companion.adapters.credentials import Offered
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.database.tenants import lease_of
@@ -36,6 +37,9 @@ from templo.liveness import Pulse
 
 IDLE_S = 600.0
 """How long nobody has used a tenant before it is closed here."""
+
+ENDS_S = 5.0
+"""How long a tenant's pacer may take to end; longer, and it is left behind, so that nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,9 @@ class InUse:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody has used it for a while."""
-        return not self.guests and not self.hub.streams and time.monotonic() - self.used_at > IDLE_S
+        """Whether nobody has used it for a while, and none of its threads is stuck."""
+        is_used = self.guests or self.hub.streams or time.monotonic() - self.used_at <= IDLE_S
+        return not is_used and not self.stuck
 
     @property
     def works(self) -> bool:
@@ -102,13 +107,21 @@ class InUse:
         return self.worked_since is not None and self.failure is None and not self.stuck
 
     def close(self) -> None:
-        """End its streams and its threads; what is being stored is finished first."""
+        """End its streams and its threads; what is being stored is finished first.
+
+        A pacer that does not end in time keeps the store open.
+        """
         with ExitStack() as last_first:  # one that fails leaves none of the others running
-            last_first.callback(self.store.close)
+            last_first.callback(self.close_store)
             last_first.callback(self.message_end.stop)
-            last_first.callback(self.pacer.stop)
+            last_first.callback(self.pacer.stop, ENDS_S)
             last_first.callback(self.intake.stop)
             last_first.callback(self.hub.close)
+
+    def close_store(self) -> None:
+        """Close its store, unless its pacer is still running."""
+        if not self.pacer.is_running:
+            self.store.close()
 
     def keep_to(self, tenant: Tenant) -> None:
         """Keep to changed limits from now on."""
@@ -140,16 +153,22 @@ def open_over(shared: Shared, store: SqlStore, tenant: Tenant) -> InUse:
     workspace.origin = main.origin  # all tenants are announced over one connection, which ignores its own
     services = Services.over(workspace)
 
-    def on_failure(error: Exception) -> None:
-        shared.on_failure(opened, error)
+    def failing(thread: str) -> OnFailure:
+        def on_failure(error: Exception) -> None:
+            pulse.rest(thread)  # it is over, and not stuck
+            shared.on_failure(opened, error)
 
-    message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE), on_failure)
+        return on_failure
+
     pulse = Pulse((), time.monotonic)
+    message_end = MessageEnd(
+        lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE), failing("message end")
+    )
     pacer = Pacer(
         services,
         beat=pulse.of("pacer"),
         is_own=lambda: shared.share.holds(lease),
-        on_failure=on_failure,
+        on_failure=failing("pacer"),
         look_every_s=math.inf,  # there may be a thousand of these threads
     )
     owner, folder, base = Owner(tenant.code, tenant.proof), shared.config.offered.folder, shared.config
@@ -182,7 +201,7 @@ def open_over(shared: Shared, store: SqlStore, tenant: Tenant) -> InUse:
         consumes=lambda temple: shared.share.holds(lease) and not opened.is_full,
         link=TenantLink(tenant.name, shared.link),
         most_temples=tenant.limits.temples,
-        on_failure=on_failure,
+        on_failure=failing("intake"),
     )
     opened = InUse(tenant, store, workspace, services, hub, site, intake, pacer, message_end, pulse)
     workspace.most_tables = tenant.limits.tables
