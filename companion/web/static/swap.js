@@ -136,7 +136,7 @@ export function handle(element, section) {
     tag: element.tagName,
     id: element.id,
     name: element.getAttribute("name") ?? "",
-    does: form ? purpose(form) : "",
+    does: form ? purpose(form, element) : "",
     href: element.getAttribute("href") ?? "",
     place: usable(section, element.tagName).indexOf(element),
   };
@@ -151,7 +151,7 @@ export function find(section, wanted) {
       element.id === wanted.id &&
       (element.getAttribute("name") ?? "") === wanted.name &&
       (element.getAttribute("href") ?? "") === wanted.href &&
-      (form ? purpose(form) : "") === wanted.does
+      (form ? purpose(form, element) : "") === wanted.does
     );
   };
   const others = usable(section, wanted.tag);
@@ -163,10 +163,11 @@ function usable(section, tag) {
   return [...section.querySelectorAll(tag)].filter((each) => each.tabIndex >= 0 && seen(each));
 }
 
-/** What a form would do, the same for two paintings of it. */
-export function purpose(form) {
+/** What a form would do, the same for two paintings of it; by one of its buttons, where that has a value of its own. */
+export function purpose(form, button) {
   const fields = ["seat", "move", "temple", "what", "god"].map((field) => form.querySelector(`input[name="${field}"]`)?.value ?? "");
-  return [form.getAttribute("action"), ...fields].join(" ");
+  const value = button?.matches("button[name]") ? `${button.name}=${button.value}` : "";
+  return [form.getAttribute("action"), ...fields, value].join(" ");
 }
 
 const FIELDS = "input:not([type=hidden]), select, textarea";
