@@ -163,11 +163,13 @@ function usable(section, tag) {
   return [...section.querySelectorAll(tag)].filter((each) => each.tabIndex >= 0 && seen(each));
 }
 
+const OF_ONE_POST = ["version", "request"];
+
 /** What a form would do, the same for two paintings of it; by one of its buttons, where that has a value of its own. */
 export function purpose(form, button) {
-  const fields = ["seat", "move", "temple", "what", "god"].map((field) => form.querySelector(`input[name="${field}"]`)?.value ?? "");
-  const value = button?.matches("button[name]") ? `${button.name}=${button.value}` : "";
-  return [form.getAttribute("action"), ...fields, value].join(" ");
+  const fields = [...form.querySelectorAll("input[type=hidden]")].filter(({ name }) => !OF_ONE_POST.includes(name));
+  if (button?.matches("button[name]")) fields.push(button);
+  return [form.getAttribute("action"), ...fields.map(({ name, value }) => `${name}=${value}`)].join(" ");
 }
 
 const FIELDS = "input:not([type=hidden]), select, textarea";
