@@ -36,7 +36,6 @@ from companion.web.view_models.temple import temple_view_model
 
 HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
-MONTH = 30 * 24 * 3600
 YEAR = 365 * 24 * 3600
 TOKEN_LENGTH = 32
 NAME_COOKIE = "name"
@@ -267,8 +266,11 @@ class Site:
 
     def trusted(self, table: Table) -> bool:
         """Return whether this request may invite and hand seats over: it holds a seat, or was given the code."""
-        proof = request.cookies.get(_screen_cookie(table.id), "")
-        return bool(self.held(table)) or self.services.seats.is_screen_pass(table.id, proof)
+        return bool(self.held(table)) or self.is_screen(table)
+
+    def is_screen(self, table: Table) -> bool:
+        """Return whether this request's browser was given the code of a table."""
+        return self.services.seats.is_screen_pass(table.id, request.cookies.get(_screen_cookie(table.id), ""))
 
     def by_code(self, code: str) -> Table:
         """Return the table of a join code; wrong codes are counted, and too many lock the address out."""
@@ -381,19 +383,19 @@ def seat_token(table_id: str) -> str:
 def set_token_cookie(response: Response, table_id: str, token: str) -> Response:
     """Set the cookie with a phone's token for a table, unreadable for scripts."""
     path = site().url("table", table_id=table_id)
-    response.set_cookie(_cookie(table_id), token, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(_cookie(table_id), token, max_age=YEAR, path=path, httponly=True, samesite="Lax")
     seated = {table_id: digest(token)[:MARK_LENGTH]}
     seated |= {other: mark for other, mark in _seated().items() if other != table_id}
     listed = ".".join(f"{at}-{mark}" for at, mark in list(seated.items())[:MOST_SEATED])
     path = site().url("first")
-    response.set_cookie(own(SEATED), listed, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(own(SEATED), listed, max_age=YEAR, path=path, httponly=True, samesite="Lax")
     return response
 
 
 def set_name_cookie(response: Response, name: str) -> Response:
     """Set the cookie with the last name that somebody sat under."""
     path, value = site().url("first"), quote(name[:LONGEST_NAME])
-    response.set_cookie(own(NAME_COOKIE), value, max_age=12 * MONTH, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(own(NAME_COOKIE), value, max_age=YEAR, path=path, httponly=True, samesite="Lax")
     return response
 
 
@@ -412,7 +414,17 @@ def _seated() -> dict[str, str]:
 def set_code_cookie(response: Response, table: Table) -> Response:
     """Set the cookie with which a table screen proves later that it was given the table's code."""
     path, proof = site().url("table", table_id=table.id), site().services.seats.screen_pass(table.id)
-    response.set_cookie(_screen_cookie(table.id), proof, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(_screen_cookie(table.id), proof, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    return response
+
+
+def renew_cookies(response: Response, table: Table) -> Response:
+    """Set again the cookies that prove this request's seats, or its screen, at a table: a game may last months."""
+    here = site()
+    if here.held(table):
+        set_token_cookie(response, table.id, seat_token(table.id))
+    if here.is_screen(table):
+        set_code_cookie(response, table)
     return response
 
 
