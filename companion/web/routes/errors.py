@@ -8,6 +8,7 @@ from werkzeug.exceptions import HTTPException
 from companion.model.table import ServiceError, Table
 from companion.web.server.guard import MAX_BODY, Refused
 from companion.web.site import site
+from companion.web.trouble import RETRY_S
 
 _STATUS = {
     "unknown_table": 404,
@@ -55,7 +56,12 @@ def install(app: Flask) -> None:
     def of_service(error: ServiceError) -> Response:
         table = _table()
         back = site().url("table", table_id=table.id) if table else ""
-        return site().failure(site().refusal(error, table), back, _STATUS.get(error.code, 409))
+        status = _STATUS.get(error.code, 409)
+        if error.code != "store_failing" or request.method != "GET":
+            return site().failure(site().refusal(error, table), back, status)
+        response = site().failure(site().words()("refusal.store_unreadable"), "", status, retry_s=RETRY_S)
+        response.headers["Retry-After"] = str(RETRY_S)
+        return response
 
     @app.errorhandler(HTTPException)
     def of_http(error: HTTPException) -> Response:
