@@ -64,6 +64,21 @@ def test_a_table_is_set_with_its_house_rules_and_leads_to_its_chairs(home: WebHo
     assert table.options["countdown"] == "turns13"
 
 
+def test_a_second_tap_opens_no_second_table(home: WebHome, phone: Browser) -> None:
+    html = phone.get("/tables/new?game=mexica").get_data(as_text=True)
+    found = re.search(r'name="request" value="(\w+)"', html)
+    assert found
+    form = {"game": "mexica", "title": "Family", "players": "3", "preset": "temple_only", "request": found[1]}
+    first, second = (phone.post("/tables", form).headers["Location"] for _ in range(2))
+    assert len(home.services.tables.all()) == 1
+    assert first == second
+    assert home.browser("10.0.0.9").post("/tables", form).headers["Location"] != first, "another's id is no key"
+    phone.post("/tables", {**form, "title": "Friends"})
+    assert sorted(table.title for table in home.services.tables.all()) == ["Family", "Family", "Friends"]
+    phone.post("/tables", {**form, "title": "Family", "request": ""})
+    assert len(home.services.tables.all()) == 4
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [

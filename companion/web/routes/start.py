@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request, send_from_directory
@@ -14,6 +16,7 @@ from companion.web.rendering import fonts
 from companion.web.rendering.styles import Sheet
 from companion.web.rendering.texts import LANGUAGES
 from companion.web.routes.uploads import MOST_FAULTS, OF_TABLE, OWN, Brought, brought, earlier, options_chosen
+from companion.web.server.guard import client
 from companion.web.site import (
     BAD_FORM,
     FORBIDDEN,
@@ -21,6 +24,7 @@ from companion.web.site import (
     free_seats,
     last_name,
     local_path,
+    new_request,
     own,
     redirect_to,
     seat_token,
@@ -216,7 +220,7 @@ def rules_of_choice() -> Response:
 
 @blueprint.post("/tables")
 def open_table() -> Response:
-    """Open a table and redirect to its chairs."""
+    """Open a table and redirect to its chairs; a second tap, or a post whose answer was lost, opens no other."""
     form = request.form
     game = site().game(form.get("game", ""))
     texts = NOTHING_BROUGHT
@@ -224,21 +228,36 @@ def open_table() -> Response:
         texts = brought(game, form, request.files, site().services.tables.all())
         if texts.faults:
             return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
-        table = site().services.tables.open(
-            game.name,
-            form.get("title", ""),
-            whole_number(form.get("players", ""), 99) or 0,
-            form.get("preset", ""),
-            {**options_chosen(game, form), **texts.texts},
-            temple := form.get("temple") or None,
-            site().leave_of(temple, form.get("temple_code", "")),
-            form.get("sound") == "on",
-        )
+        made = partial(_opened, game, form, texts)
+        table_id = site().openings.once(_post(form, texts), made) if form.get("request") else made()
     except ServiceError as error:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
         return _new_table(form, site().refusal(error), status, texts)
     site().services.setup.finish()
+    table = site().services.tables.get(table_id)
     return set_code_cookie(redirect_to(site().url("invited", code=table.code)), table)
+
+
+def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> str:
+    """Open the table of a form; returns its id."""
+    temple = form.get("temple") or None
+    table = site().services.tables.open(
+        game.name,
+        form.get("title", ""),
+        whole_number(form.get("players", ""), 99) or 0,
+        form.get("preset", ""),
+        {**options_chosen(game, form), **texts.texts},
+        temple,
+        site().leave_of(temple, form.get("temple_code", "")),
+        form.get("sound") == "on",
+    )
+    return table.id
+
+
+def _post(form: Mapping[str, str], texts: Brought) -> str:
+    """Return what tells a post of the form from others: its sender, its id and all that it says."""
+    said = [client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
+    return hashlib.sha256(repr(said).encode()).hexdigest()
 
 
 class Offer(NamedTuple):
@@ -337,6 +356,7 @@ def _new_table(
         changed_keys=frozenset({*picked, *texts.texts, *texts.faults}),
         sounds=form.get("sound") == "on" or (request.method != "POST" and _last_sounds(tables)),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
+        new_request=new_request(),
     )
 
 
