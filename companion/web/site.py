@@ -37,11 +37,14 @@ from companion.web.view_models.temple import temple_view_model
 
 HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
-YEAR = 365 * 24 * 3600
+DAY = 24 * 3600
+YEAR = 365 * DAY
 TOKEN_LENGTH = 32
 NAME_COOKIE = "name"
 SEATED = "seated"
 """The cookie by which other pages know at which tables this phone sits. It proves nothing: see `Site.sits_at`."""
+COMING = "coming"
+"""The cookie from which the tokens follow that a phone gets when it sits down, whether or not the answer arrives."""
 MOST_SEATED = 12
 """The most tables in it, so that requests stay short."""
 OWNER, ORGANISER = "owner", "organiser"
@@ -391,6 +394,24 @@ def set_token_cookie(response: Response, table_id: str, token: str) -> Response:
     listed = ".".join(f"{at}-{mark}" for at, mark in list(seated.items())[:MOST_SEATED])
     path = site().url("first")
     response.set_cookie(own(SEATED), listed, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    return response
+
+
+def coming() -> str:
+    """Return the secret of a phone that is about to sit down, or nothing if it has, or keeps, no such cookie."""
+    secret = request.cookies.get(own(COMING), "")
+    return secret if len(secret) == TOKEN_LENGTH and secret.isalnum() else ""
+
+
+def pending_token(table_id: str, secret: str) -> str:
+    """Return the token that a phone will have at a table: the same one whenever it asks for a seat there."""
+    return hmac.new(secret.encode(), table_id.encode(), "sha256").hexdigest()[:TOKEN_LENGTH] if secret else ""
+
+
+def set_coming_cookie(response: Response, secret: str) -> Response:
+    """Set the cookie with the secret of a phone that is about to sit down."""
+    path = site().url("first")
+    response.set_cookie(own(COMING), secret, max_age=DAY, path=path, httponly=True, samesite="Lax")
     return response
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from companion.model import missing
+from companion.model.table import Table
 from templo import contract
 from tests.web.conftest import Browser, WebHome, text_of
 
@@ -156,6 +157,60 @@ def test_a_taken_seat_is_refused_with_the_chairs_that_are_left(home: WebHome, ph
     assert answer.status_code == 422
     assert "Somebody sits there already: East" in text_of(answer)
     assert 'value="Eve"' in answer.get_data(as_text=True)
+
+
+def lose(phone: Browser, table: Table) -> str:
+    """Forget the seat of a phone as if the answer that gave it was lost; returns its token."""
+    path = f"/t/{table.id}"
+    cookie = phone.client.get_cookie(f"seat-{table.id}", path=path)
+    assert cookie is not None
+    phone.client.delete_cookie(f"seat-{table.id}", path=path)
+    return cookie.value
+
+
+def test_a_second_tap_on_sit_down_gives_the_same_seat(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    phone.get(f"/j/{table.code}")
+    phone.sit(table, "east")
+    token = lose(phone, table)
+    assert phone.sit(table, "east").headers["Location"] == f"/t/{table.id}"
+    assert lose(phone, table) == token
+    assert [entry.by for entry in home.services.tables.entries(table.id)] == ["east"]
+    other = home.browser()
+    other.get(f"/j/{table.code}")
+    assert other.sit(table, "east", "Eve").status_code == 422
+
+
+def test_a_phone_whose_answer_was_lost_finds_its_seat_where_it_scans_the_code_again(
+    home: WebHome, phone: Browser
+) -> None:
+    table = home.lobby()
+    phone.get(f"/j/{table.code}")
+    phone.post(f"/t/{table.id}/share", {"code": table.code, "name.east": "Ana"})
+    token = lose(phone, table)
+    assert phone.post(f"/t/{table.id}/share", {"code": table.code, "name.east": "Ana"}).status_code == 303
+    assert lose(phone, table) == token
+    assert "You already have a seat at this table." in text_of(phone.get(f"/j/{table.code}"))
+    assert lose(phone, table) == token
+    stranger = home.browser()
+    assert "You already have a seat" not in text_of(stranger.get(f"/j/{table.code}"))
+    assert stranger.post(f"/t/{table.id}/share", {"code": table.code}).status_code == 422
+
+
+def test_what_tokens_follow_from_is_of_128_bits_and_no_script_reads_it(home: WebHome, phone: Browser) -> None:
+    tables = [home.lobby(), home.lobby()]
+    for table in tables:
+        (cookie,) = phone.get(f"/j/{table.code}").headers.getlist("Set-Cookie")
+        pair, _, *rest = cookie.split("; ")
+        assert re.fullmatch(r"coming=[0-9a-f]{32}", pair)
+        assert rest == ["Max-Age=86400", "HttpOnly", "Path=/", "SameSite=Lax"]
+        phone.sit(table, "east")
+    first, second = (lose(phone, table) for table in tables)
+    assert first != second
+    assert len(first) == len(second) == 32
+    for made_up in ("", "x" * 33, "é" * 32):
+        phone.client.set_cookie("coming", made_up)
+        assert phone.get(f"/j/{tables[0].code}").status_code == 200
 
 
 def test_one_phone_takes_every_free_seat(home: WebHome, phone: Browser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,15 +21,19 @@ from companion.web.server.guard import client
 from companion.web.site import (
     BAD_FORM,
     FORBIDDEN,
+    TOKEN_LENGTH,
     YEAR,
+    coming,
     free_seats,
     last_name,
     local_path,
     new_request,
     own,
+    pending_token,
     redirect_to,
     seat_token,
     set_code_cookie,
+    set_coming_cookie,
     set_name_cookie,
     set_token_cookie,
     site,
@@ -418,7 +423,7 @@ def sit(table_id: str) -> Response:
         seat, name = form.get("seat", ""), form.get("name", "")
         if not name.strip():
             name = table.reserved().get(seat, "")
-        token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id))
+        token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id), _pending(table_id))
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
     return set_name_cookie(
@@ -434,7 +439,7 @@ def share(table_id: str) -> Response:
     site().check_code(table, code)
     names = {seat: request.form.get(f"name.{seat}", "") for seat in free_seats(table)}
     try:
-        token = site().services.seats.share(table_id, code, names, seat_token(table_id))
+        token = site().services.seats.share(table_id, code, names, seat_token(table_id), _pending(table_id))
     except ServiceError as error:
         return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
     seated = set_token_cookie(redirect_to(site().url("table", table_id=table_id)), table_id, token)
@@ -442,9 +447,18 @@ def share(table_id: str) -> Response:
     return set_name_cookie(seated, first) if first.strip() else seated
 
 
+def _pending(table_id: str) -> str:
+    """Return the token that this request's phone gets at a table if it holds none, or nothing for a new one."""
+    return pending_token(table_id, coming())
+
+
 def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:
+    """Show the chairs of a table; a phone whose answer was lost when it sat down gets its seat's cookie here."""
     table = site().services.tables.get(table_id)
-    return site().page(
+    secret = coming() or secrets.token_hex(TOKEN_LENGTH // 2)
+    token = pending_token(table_id, secret)
+    found = site().services.seats.own(table_id, token)
+    page = site().page(
         "sit.html",
         status,
         table=table,
@@ -454,6 +468,9 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
         reserved=table.reserved(),
         last_name=last_name(),
         problem=problem,
-        held=site().held(table),
+        held=site().held(table) or found,
         sharing=any(name.startswith("name.") for name in form),
     )
+    if found and not site().held(table):
+        set_token_cookie(page, table_id, token)
+    return set_coming_cookie(page, secret)
