@@ -213,6 +213,23 @@ def test_what_tokens_follow_from_is_of_128_bits_and_no_script_reads_it(home: Web
         assert phone.get(f"/j/{tables[0].code}").status_code == 200
 
 
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_browser_that_keeps_no_cookies_takes_no_seat_and_says_why(home: WebHome, language: str) -> None:
+    table = home.lobby()
+    phone = Browser(home.app.test_client(use_cookies=False), "127.0.0.1", language)
+    html = phone.get(f"/j/{table.code}").get_data(as_text=True)
+    assert html.count('name="cookies" value="needed"') == 2
+    form = {"code": table.code, "seat": "east", "name": "Ana", "name.east": "Ana", "cookies": "needed"}
+    for action in ("sit", "share"):
+        answer = phone.post(f"/t/{table.id}/{action}", form)
+        assert answer.status_code == 422
+        assert {"en": "This browser keeps no cookies", "es": "no guarda cookies"}[language] in text_of(answer)
+    assert not any(chair.taken for chair in home.services.tables.get(table.id).chairs)
+    keeps = home.browser()
+    keeps.get(f"/j/{table.code}")
+    assert keeps.post(f"/t/{table.id}/sit", form).status_code == 303
+
+
 def test_one_phone_takes_every_free_seat(home: WebHome, phone: Browser) -> None:
     table = home.lobby()
     home.browser().sit(table, "west", "Walt")

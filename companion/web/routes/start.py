@@ -448,8 +448,14 @@ def share(table_id: str) -> Response:
 
 
 def _pending(table_id: str) -> str:
-    """Return the token that this request's phone gets at a table if it holds none, or nothing for a new one."""
-    return pending_token(table_id, coming())
+    """Return the token that this request's phone gets at a table if it holds none, or nothing for a new one.
+
+    Raises `ServiceError` ``no_cookies`` if the browser did not keep what our own page gave it.
+    """
+    secret = coming()
+    if not secret and not seat_token(table_id) and request.form.get("cookies") == "needed":
+        raise ServiceError("no_cookies")
+    return pending_token(table_id, secret)
 
 
 def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:
