@@ -230,6 +230,17 @@ def test_a_browser_that_keeps_no_cookies_takes_no_seat_and_says_why(home: WebHom
     assert keeps.post(f"/t/{table.id}/sit", form).status_code == 303
 
 
+def test_a_form_that_is_loaded_again_after_a_refusal_leads_to_its_table(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    phone.sit(table, "east")
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for form in ("sit", "share", "play", "begin", "away"):
+        answer = phone.get(f"/t/{table.id}/{form}", **browser)
+        assert (answer.status_code, answer.headers["Location"]) == (303, f"/t/{table.id}"), form
+        assert phone.get(f"/t/{table.id}/{form}", Accept="application/json").status_code == 405
+    assert phone.get(f"/t/{'0' * 32}/sit", **browser).status_code == 405
+
+
 def test_one_phone_takes_every_free_seat(home: WebHome, phone: Browser) -> None:
     table = home.lobby()
     home.browser().sit(table, "west", "Walt")

@@ -7,7 +7,7 @@ from werkzeug.exceptions import HTTPException
 
 from companion.model.table import ServiceError, Table
 from companion.web.server.guard import MAX_BODY, Refused
-from companion.web.site import site
+from companion.web.site import redirect_to, site
 from companion.web.trouble import RETRY_S
 
 _STATUS = {
@@ -42,6 +42,17 @@ def _table() -> Table | None:
         return None
 
 
+def _table_of_form() -> Table | None:
+    """Return the table whose form a browser loads again by its address, which takes only posts, or None."""
+    place, _, rest = request.path.removeprefix("/").partition("/")
+    if request.method != "GET" or place != "t" or "text/html" not in request.headers.get("Accept", ""):
+        return None
+    try:
+        return site().services.tables.find(rest.partition("/")[0])
+    except ServiceError:
+        return None
+
+
 def install(app: Flask) -> None:
     """Answer every failure of this app."""
 
@@ -66,6 +77,8 @@ def install(app: Flask) -> None:
     @app.errorhandler(HTTPException)
     def of_http(error: HTTPException) -> Response:
         status = error.code or 500
+        if status == 405 and (table := _table_of_form()):
+            return redirect_to(site().url("table", table_id=table.id))
         refusal = _REFUSALS.get(status, "failed" if status >= 500 else "bad_request")
         most = request.max_content_length or MAX_BODY
         response = site().failure(site().words()(f"refusal.{refusal}", most=most), "", status)
