@@ -51,6 +51,9 @@ OWNER, ORGANISER = "owner", "organiser"
 """The cookies that prove that the owner's, or the organiser's, code was typed in a browser."""
 ID_LENGTH, MARK_LENGTH = 32, 8
 
+RETRY_S = 10
+"""Seconds after which a browser asks again by itself for a page that could not be shown."""
+
 FORBIDDEN, NOT_FOUND, CONFLICT, BAD_FORM = 403, 404, 409, 422
 """The status of a refusal."""
 

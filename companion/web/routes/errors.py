@@ -7,8 +7,7 @@ from werkzeug.exceptions import HTTPException
 
 from companion.model.table import ServiceError, Table
 from companion.web.server.guard import MAX_BODY, Refused
-from companion.web.site import redirect_to, site
-from companion.web.trouble import RETRY_S
+from companion.web.site import RETRY_S, redirect_to, site
 
 _STATUS = {
     "unknown_table": 404,

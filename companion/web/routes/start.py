@@ -260,7 +260,7 @@ def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> str:
 
 
 def _post(form: Mapping[str, str], texts: Brought) -> str:
-    """Return what tells a post of the form from others: its sender, its id and all that it says."""
+    """Return what distinguishes a post of the form from others: its sender, its id and all that it says."""
     said = [client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
     return hashlib.sha256(repr(said).encode()).hexdigest()
 

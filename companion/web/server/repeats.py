@@ -11,7 +11,7 @@ MOST = 1024
 
 
 class Repeats:
-    """What each of the last posts made, by what tells one post from another."""
+    """What each of the last posts made, by what distinguishes one post from another."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
