@@ -26,6 +26,7 @@ from templo import contract
 
 CONNECTIONS = 300
 UPLOADERS = 4
+READERS = 60
 PER_SECOND = 1000
 DEEP = "\n".join(f"{'.'.join(['a'] * 490)}.k{n} = 1" for n in range(190))
 """189 kB of keys 490 deep."""
@@ -95,6 +96,28 @@ def uploads(web: int, seconds: float) -> int:
         return sum(pool.map(bring, range(UPLOADERS)))
 
 
+def stories(web: int, seconds: float, table: str) -> int:
+    """Ask for a table's story on many connections, again and again; return how many answers came."""
+    ends = time.monotonic() + seconds
+
+    def read(_: int) -> int:
+        read = 0
+        while time.monotonic() < ends:
+            connection = http.client.HTTPConnection(HOST, web, timeout=30)
+            try:
+                connection.request("GET", f"{table}/story", headers={"Connection": "close"})
+                connection.getresponse().read()
+                read += 1
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.05)
+            finally:
+                connection.close()
+        return read
+
+    with ThreadPoolExecutor(READERS) as pool:
+        return sum(pool.map(read, range(READERS)))
+
+
 def flood(broker: int, seconds: float, temple: str) -> int:
     """Publish well-made tokens of a ledger that there is not under a temple's name; return how many were sent."""
     client = paho.Client(CallbackAPIVersion.VERSION2)
@@ -120,16 +143,18 @@ def flood(broker: int, seconds: float, temple: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Attack, and print how often."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=("half-open", "slow-heads", "uploads", "flood"))
+    parser.add_argument("kind", choices=("half-open", "slow-heads", "uploads", "stories", "flood"))
     parser.add_argument("--web", type=int, required=True)
     parser.add_argument("--broker", type=int, required=True)
     parser.add_argument("--temple", required=True)
+    parser.add_argument("--table", required=True, help="the path of a table's page")
     parser.add_argument("--seconds", type=float, default=15)
     given = parser.parse_args(argv)
     kinds: dict[str, Callable[[], int]] = {
         "half-open": lambda: half_open(given.web, given.seconds),
         "slow-heads": lambda: half_open(given.web, given.seconds, drip=True),
         "uploads": lambda: uploads(given.web, given.seconds),
+        "stories": lambda: stories(given.web, given.seconds, given.table),
         "flood": lambda: flood(given.broker, given.seconds, given.temple),
     }
     print("attacking now", flush=True)

@@ -11,13 +11,14 @@ from bench.tools import daemons
 from bench.tools.figures import Chapter, Row, spread
 from bench.tools.programs import HOST, BenchError, Programs
 from bench.tools.stopwatch import MS, Listener
-from bench.web.attacks import CONNECTIONS, PER_SECOND
+from bench.web.attacks import CONNECTIONS, PER_SECOND, READERS
 from templo import contract
 
 ATTACKS = {
     "half-open": f"{CONNECTIONS} half-open connections",
     "slow-heads": f"{CONNECTIONS} heads, a byte a second",
     "uploads": "decks of deep keys",
+    "stories": f"the table's story on {READERS} connections",
     "flood": f"{PER_SECOND:,} tokens/s at the broker",
 }
 DARK_MS = 12
@@ -80,7 +81,7 @@ def measure(programs: Programs, seconds: float) -> Chapter:
             attacker = programs.python(
                 kind,
                 *("-m", "bench.web.attacks", kind, "--web", str(companion.port), "--broker", str(port)),
-                *("--temple", daemons.TEMPLE, "--seconds", str(seconds + 2)),
+                *("--temple", daemons.TEMPLE, "--table", companion.table, "--seconds", str(seconds + 2)),
             )
             attacker.wait_for("attacking")
             time.sleep(1)

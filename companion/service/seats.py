@@ -35,32 +35,41 @@ class SeatService:
         """Return the seats that a phone holds itself, as `own_seats` does."""
         return own_seats(self._workspace.tables.get(table_id), token)
 
-    def sit(self, table_id: str, code: str, seat: Seat, name: str, token: str = "") -> str:
+    def sit(self, table_id: str, code: str, seat: Seat, name: str, token: str = "", pending: str = "") -> str:
         """Give a free seat to a phone; returns the token that proves it, the same one where it held a seat already.
+
+        A phone that holds none gets `pending`, or a new token. Asking for a seat again with the token that holds it
+        changes nothing: the first answer was lost.
 
         Raises `ServiceError` ``wrong_code``, ``unknown_seat``, ``seat_taken``, ``bad_name``.
         """
         return self._workspace.run(
-            lambda change: self._take(change, table_id, code, {seat: name}, token), tables=[table_id]
+            lambda change: self._take(change, table_id, code, {seat: name}, token, pending), tables=[table_id]
         )
 
-    def share(self, table_id: str, code: str, names: Mapping[Seat, str], token: str = "") -> str:
-        """Give every free seat to one phone that is passed round; returns its token."""
+    def share(self, table_id: str, code: str, names: Mapping[Seat, str], token: str = "", pending: str = "") -> str:
+        """Give every free seat to one phone that is passed round; returns its token, as `sit` does."""
 
         def judge(change: Change) -> str:
-            free = [chair.seat for chair in change.table(table_id).chairs if not chair.taken]
-            if not free:
+            table = change.table(table_id)
+            free = [chair.seat for chair in table.chairs if not chair.taken]
+            if not free and not own_seats(table, token) and not own_seats(table, pending):
                 raise ServiceError("table_full")
-            return self._take(change, table_id, code, {seat: names.get(seat, "") for seat in free}, token)
+            taken = {seat: names.get(seat, "") for seat in free}
+            return self._take(change, table_id, code, taken, token, pending)
 
         return self._workspace.run(judge, tables=[table_id])
 
-    def _take(self, change: Change, table_id: str, code: str, names: Mapping[Seat, str], token: str) -> str:
+    def _take(
+        self, change: Change, table_id: str, code: str, names: Mapping[Seat, str], token: str, pending: str
+    ) -> str:
         table = change.table(table_id)
         if not is_code(table, code):
             raise ServiceError("wrong_code")
         if not token or not seats_held(table, token):
-            token = self._workspace.entropy(16).hex()
+            token = pending or self._workspace.entropy(16).hex()
+        if names.keys() <= {*own_seats(table, token)}:
+            return token
         for seat, name in names.items():
             if table.chair(seat).taken:
                 raise ServiceError("seat_taken", seat=seat)

@@ -49,6 +49,18 @@ ALWAYS = frozenset({"pages.language", "setup.setup_code", "organiser.organiser_c
 OPENINGS = ("pages.open_table", "games.open_aid", "play.again")
 """The endpoints that open a table."""
 
+SLOW = (
+    "story.story",
+    "story.replay",
+    "story.export_json",
+    "story.export_csv",
+    "printing.sheet",
+    "printing.sheets",
+    "printing.own_sheet",
+    "playtests.report",
+)
+"""The endpoints whose answers take long to make."""
+
 
 class App(Flask):
     """Flask, with a log that names the route that failed and never the path, which may contain a join code."""
@@ -63,7 +75,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap, hub.cap_each = config.stream_cap, config.streams_each
     guard.install(app, config.allowed_hosts, config.own_hosts, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
-    rates.install(app, clock, OPENINGS, FILES)
+    rates.install(app, clock, OPENINGS, FILES, SLOW)
     for routes in (
         start,
         games,

@@ -30,23 +30,29 @@ from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
 from companion.web.server.guard import Lockout
 from companion.web.server.rates import Meter
+from companion.web.server.repeats import Repeats
 from companion.web.server.tenants import ROOT, SITE
 from companion.web.view_models.table import Audience, table_topics, table_view_model, temple_tone, temple_topics
 from companion.web.view_models.temple import temple_view_model
 
 HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
-MONTH = 30 * 24 * 3600
-YEAR = 365 * 24 * 3600
+DAY = 24 * 3600
+YEAR = 365 * DAY
 TOKEN_LENGTH = 32
 NAME_COOKIE = "name"
 SEATED = "seated"
 """The cookie by which other pages know at which tables this phone sits. It proves nothing: see `Site.sits_at`."""
+COMING = "coming"
+"""The cookie from which the tokens follow that a phone gets when it sits down, whether or not the answer arrives."""
 MOST_SEATED = 12
 """The most tables in it, so that requests stay short."""
 OWNER, ORGANISER = "owner", "organiser"
 """The cookies that prove that the owner's, or the organiser's, code was typed in a browser."""
 ID_LENGTH, MARK_LENGTH = 32, 8
+
+RETRY_S = 10
+"""Seconds after which a browser asks again by itself for a page that could not be shown."""
 
 FORBIDDEN, NOT_FOUND, CONFLICT, BAD_FORM = 403, 404, 409, 422
 """The status of a refusal."""
@@ -73,6 +79,7 @@ class Site:
         self.lockout = lockout
         self.page_cache = PageCache(hub)
         self.broadcast = Broadcast()
+        self.openings = Repeats()
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
         """The games that a lobby offers, those with a temple first."""
@@ -96,7 +103,7 @@ class Site:
         """
         other = copy(self)
         other.prefix, other.services, other.hub, other.config, other.lockout = prefix, services, hub, config, lockout
-        other.page_cache = PageCache(hub)
+        other.page_cache, other.openings = PageCache(hub), Repeats()
         other._path = other._paths()
         other.renderer = self.renderer.with_url(other.url)
         return other
@@ -252,6 +259,11 @@ class Site:
         token = seat_token(table.id)
         return self.services.seats.held(table.id, token) if token else ()
 
+    def own(self, table: Table) -> tuple[Seat, ...]:
+        """Return the seats of which this request's phone is the player's own."""
+        token = seat_token(table.id)
+        return self.services.seats.own(table.id, token) if token else ()
+
     def sits_at(self, table: Table) -> bool:
         """Return whether this request's phone sits at a table, for pages that the table's own cookie does not reach.
 
@@ -262,8 +274,11 @@ class Site:
 
     def trusted(self, table: Table) -> bool:
         """Return whether this request may invite and hand seats over: it holds a seat, or was given the code."""
-        proof = request.cookies.get(_screen_cookie(table.id), "")
-        return bool(self.held(table)) or self.services.seats.is_screen_pass(table.id, proof)
+        return bool(self.held(table)) or self.is_screen(table)
+
+    def is_screen(self, table: Table) -> bool:
+        """Return whether this request's browser was given the code of a table."""
+        return self.services.seats.is_screen_pass(table.id, request.cookies.get(_screen_cookie(table.id), ""))
 
     def by_code(self, code: str) -> Table:
         """Return the table of a join code; wrong codes are counted, and too many lock the address out."""
@@ -376,19 +391,37 @@ def seat_token(table_id: str) -> str:
 def set_token_cookie(response: Response, table_id: str, token: str) -> Response:
     """Set the cookie with a phone's token for a table, unreadable for scripts."""
     path = site().url("table", table_id=table_id)
-    response.set_cookie(_cookie(table_id), token, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(_cookie(table_id), token, max_age=YEAR, path=path, httponly=True, samesite="Lax")
     seated = {table_id: digest(token)[:MARK_LENGTH]}
     seated |= {other: mark for other, mark in _seated().items() if other != table_id}
     listed = ".".join(f"{at}-{mark}" for at, mark in list(seated.items())[:MOST_SEATED])
     path = site().url("first")
-    response.set_cookie(own(SEATED), listed, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(own(SEATED), listed, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    return response
+
+
+def coming() -> str:
+    """Return the secret of a phone that is about to sit down, or nothing if it has, or keeps, no such cookie."""
+    secret = request.cookies.get(own(COMING), "")
+    return secret if len(secret) == TOKEN_LENGTH and secret.isalnum() else ""
+
+
+def pending_token(table_id: str, secret: str) -> str:
+    """Return the token that a phone will have at a table: the same one whenever it asks for a seat there."""
+    return hmac.new(secret.encode(), table_id.encode(), "sha256").hexdigest()[:TOKEN_LENGTH] if secret else ""
+
+
+def set_coming_cookie(response: Response, secret: str) -> Response:
+    """Set the cookie with the secret of a phone that is about to sit down."""
+    path = site().url("first")
+    response.set_cookie(own(COMING), secret, max_age=DAY, path=path, httponly=True, samesite="Lax")
     return response
 
 
 def set_name_cookie(response: Response, name: str) -> Response:
     """Set the cookie with the last name that somebody sat under."""
     path, value = site().url("first"), quote(name[:LONGEST_NAME])
-    response.set_cookie(own(NAME_COOKIE), value, max_age=12 * MONTH, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(own(NAME_COOKIE), value, max_age=YEAR, path=path, httponly=True, samesite="Lax")
     return response
 
 
@@ -407,7 +440,17 @@ def _seated() -> dict[str, str]:
 def set_code_cookie(response: Response, table: Table) -> Response:
     """Set the cookie with which a table screen proves later that it was given the table's code."""
     path, proof = site().url("table", table_id=table.id), site().services.seats.screen_pass(table.id)
-    response.set_cookie(_screen_cookie(table.id), proof, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(_screen_cookie(table.id), proof, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    return response
+
+
+def renew_cookies(response: Response, table: Table) -> Response:
+    """Set again the cookies that prove this request's seats, or its screen, at a table: a game may last months."""
+    here = site()
+    if here.held(table):
+        set_token_cookie(response, table.id, seat_token(table.id))
+    if here.is_screen(table):
+        set_code_cookie(response, table)
     return response
 
 

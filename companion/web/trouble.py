@@ -7,10 +7,7 @@ from pathlib import Path
 from flask import Flask, Response, make_response, render_template
 
 from companion.web.rendering.texts import Library
-from companion.web.site import language
-
-RETRY_S = 10
-"""Seconds after which a browser asks again by itself."""
+from companion.web.site import RETRY_S, language
 
 _HERE = Path(__file__).parent
 

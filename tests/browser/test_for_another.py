@@ -11,6 +11,9 @@ from tests.browser.driving import confirm
 
 Make = Callable[..., Device]
 
+SLIP_MS = 700
+"""Milliseconds after which a tap on another button is no slip of the finger."""
+
 
 def test_a_single_tap_never_ends_another_seats_turn_and_that_seat_can_take_it_back(
     companion: Companion, device: Make
@@ -51,3 +54,23 @@ def test_a_page_that_stands_in_confirms_what_it_does_and_leads_back(companion: C
     beto.page.locator(".region-yours a").click()
     beto.listening()
     expect(beto.page.locator(".turn-whose")).to_have_text("Your turn")
+
+
+def test_a_tap_on_one_thing_to_do_about_a_seat_does_not_confirm_another(companion: Companion, device: Make) -> None:
+    table = companion.table(2, temple=None)
+    first, second = table.charter.seats
+    ana, beto = device(), device()
+    ana.join(companion, table, first, "Ana")
+    beto.join(companion, table, second, "Beto")
+    beto.page.locator("#absent summary").click()
+    passes, anyone = (
+        beto.page.locator(f'#absent form:has(input[value="{mode}"]) button') for mode in ("pass", "anyone")
+    )
+    passes.click()
+    expect(passes).to_have_attribute("data-armed", "")
+    assert beto.page.locator("#absent button[data-armed]").count() == 1
+    beto.page.wait_for_timeout(SLIP_MS)
+    anyone.click()
+    expect(anyone).to_have_attribute("data-armed", "")
+    assert companion.home.services.tables.get(table.id).chair(first).away == ""
+    confirm(anyone, lambda: companion.home.services.tables.get(table.id).chair(first).away == "anyone")

@@ -10,6 +10,7 @@ import pytest
 from flask import request
 from playwright.sync_api import ViewportSize, expect
 
+from companion.model.table import ServiceError
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 from tests.controller.program import eventually
 
@@ -273,6 +274,28 @@ def test_a_connection_that_dies_in_silence_shows_what_is_stale_until_the_page_is
     companion.drop("tlaloc")
     expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
     phone.complaints.clear()  # the browser itself complains of each refused connection
+
+
+def test_a_page_whose_stream_cannot_read_the_store_stays_says_so_and_goes_on_later(
+    companion: Companion, device: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = companion.table()
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    notice = phone.page.locator("#notice")
+
+    def failing(*_: object) -> None:
+        raise ServiceError("store_failing", reason="disk I/O error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(companion.home.app.extensions["site"], "rendered", failing)
+        companion.drop("tlaloc")
+        expect(notice).to_contain_text("The board, the tokens and whose turn it is are as they were at")
+        phone.page.wait_for_timeout(2000)  # until it has tried again, and again
+        expect(notice).to_contain_text("The board, the tokens and whose turn it is are as they were at")
+        expect(phone.page.locator(".end-turn button").first).to_be_visible()
+    expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
+    expect(notice).to_be_empty()
 
 
 def test_a_stale_tap_says_so_and_shows_how_it_stands(companion: Companion, device: Make) -> None:

@@ -89,3 +89,13 @@ def test_without_a_script_a_person_chooses_what_becomes_of_old_tokens(companion:
     phone.page.locator('.todo-form button[value="history"]').click()
     expect(phone.page.locator('.todo-form button[value="history"]')).to_have_count(0)
     expect(phone.page.locator(".old-choice")).to_be_visible()
+
+
+def test_a_tap_chooses_what_becomes_of_old_tokens(companion: Companion, device: Make) -> None:
+    restored(companion)
+    phone = device(PHONE)
+    phone.page.goto(f"{companion.address}/temples/{sanctuary.NAME}")
+    phone.listening()
+    phone.page.locator('.todo-form button[value="history"]').click()
+    expect(phone.page.locator('.todo-form button[value="history"]')).to_have_count(0)
+    expect(phone.page.locator(".old-choice")).to_be_visible()

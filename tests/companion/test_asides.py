@@ -64,6 +64,18 @@ def test_a_note_changes_nothing_that_another_is_shown(home: Home) -> None:
     assert WORDS not in json.dumps(own)
 
 
+def test_a_note_is_shown_to_nobody_who_stands_in_for_its_writer(home: Home) -> None:
+    table, red, _ = begun(home)
+    home.play(table, red, "red", "walk", 5)
+    home.play(table, red, "red", "note", 0, WORDS)
+    home.services.seats.away(table.id, red, "red", "anyone")
+    own = table_view_model(home.services, table.id, Audience("en", "phone", ("red",), True)).slices
+    for_red = table_view_model(home.services, table.id, Audience("en", "phone", ("red",), True, "red")).slices
+    assert WORDS in json.dumps(own)
+    assert WORDS not in json.dumps(for_red)
+    assert {**for_red["notebook"], "notes": [WORDS]} == own["notebook"], "what red has seen, it needs"
+
+
 def test_an_aside_that_is_refused_changes_nothing(home: Home) -> None:
     table, _, blue = begun(home)
     played = home.play(table, blue, "blue", "note", 7, WORDS)

@@ -149,6 +149,19 @@ def test_an_absent_players_seat_has_a_page_of_its_own_on_other_phones(
     assert home.browser().get(page).status_code == 303
 
 
+def test_who_stands_in_neither_reads_nor_writes_over_a_players_own_notes(home: WebHome) -> None:
+    table, phones = _seated(home, "moctezuma", "classic")
+    red, blue = table.charter.seats
+    assert phones[red].move(table, red, "note", 0, "Tizoc is safe", version=table.version).status_code == 303
+    phones[blue].post(f"/t/{table.id}/away", {"seat": red, "mode": "anyone"})
+    shown = phones[blue].get(f"/t/{table.id}/for/{red}").get_data(as_text=True)
+    assert "Tizoc is safe" not in shown
+    assert "book-row" in shown, "what was seen is needed to play on"
+    assert "note-form" not in shown
+    assert phones[blue].move(table, red, "note", 0, "Nobody is", version=table.version).status_code == 403
+    assert "Tizoc is safe" in phones[red].get(f"/t/{table.id}").get_data(as_text=True)
+
+
 def test_a_phone_is_shown_that_its_seat_was_handed_over_and_takes_it_back(
     mexica: tuple[WebHome, Table, Browser, Browser],
 ) -> None:

@@ -77,7 +77,7 @@ class Place:
             "picked": [json.dumps([move.name]) for move in moves[:6]],
             "temple": ["templo", ""],
             "mode": ["anyone", "", "nothing"],
-            "players": ["2", "4"],
+            "players": ["2", "4", f"002{'0' * 5000}"],
             "preset": ["temple_only", "classic"],
             "title": ["Sunday"],
             "name": ["Ana"],

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from companion.model import missing
+from companion.model.table import Table
 from templo import contract
 from tests.web.conftest import Browser, WebHome, text_of
 
@@ -62,6 +63,21 @@ def test_a_table_is_set_with_its_house_rules_and_leads_to_its_chairs(home: WebHo
     assert (table.title, len(table.chairs)) == ("Family", 3)
     assert (table.options["apocalypse_tokens"], table.options["doom_by"]) == (104, "least")
     assert table.options["countdown"] == "turns13"
+
+
+def test_a_second_tap_opens_no_second_table(home: WebHome, phone: Browser) -> None:
+    html = phone.get("/tables/new?game=mexica").get_data(as_text=True)
+    found = re.search(r'name="request" value="(\w+)"', html)
+    assert found
+    form = {"game": "mexica", "title": "Family", "players": "3", "preset": "temple_only", "request": found[1]}
+    first, second = (phone.post("/tables", form).headers["Location"] for _ in range(2))
+    assert len(home.services.tables.all()) == 1
+    assert first == second
+    assert home.browser("10.0.0.9").post("/tables", form).headers["Location"] != first, "another's id is no key"
+    phone.post("/tables", {**form, "title": "Friends"})
+    assert sorted(table.title for table in home.services.tables.all()) == ["Family", "Family", "Friends"]
+    phone.post("/tables", {**form, "title": "Family", "request": ""})
+    assert len(home.services.tables.all()) == 4
 
 
 @pytest.mark.parametrize(
@@ -141,6 +157,88 @@ def test_a_taken_seat_is_refused_with_the_chairs_that_are_left(home: WebHome, ph
     assert answer.status_code == 422
     assert "Somebody sits there already: East" in text_of(answer)
     assert 'value="Eve"' in answer.get_data(as_text=True)
+
+
+def lose(phone: Browser, table: Table) -> str:
+    """Forget the seat of a phone as if the answer that gave it was lost; returns its token."""
+    path = f"/t/{table.id}"
+    cookie = phone.client.get_cookie(f"seat-{table.id}", path=path)
+    assert cookie is not None
+    phone.client.delete_cookie(f"seat-{table.id}", path=path)
+    return cookie.value
+
+
+def test_a_second_tap_on_sit_down_gives_the_same_seat(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    phone.get(f"/j/{table.code}")
+    phone.sit(table, "east")
+    token = lose(phone, table)
+    assert phone.sit(table, "east").headers["Location"] == f"/t/{table.id}"
+    assert lose(phone, table) == token
+    assert [entry.by for entry in home.services.tables.entries(table.id)] == ["east"]
+    other = home.browser()
+    other.get(f"/j/{table.code}")
+    assert other.sit(table, "east", "Eve").status_code == 422
+
+
+def test_a_phone_whose_answer_was_lost_finds_its_seat_where_it_scans_the_code_again(
+    home: WebHome, phone: Browser
+) -> None:
+    table = home.lobby()
+    phone.get(f"/j/{table.code}")
+    phone.post(f"/t/{table.id}/share", {"code": table.code, "name.east": "Ana"})
+    token = lose(phone, table)
+    assert phone.post(f"/t/{table.id}/share", {"code": table.code, "name.east": "Ana"}).status_code == 303
+    assert lose(phone, table) == token
+    assert "You already have a seat at this table." in text_of(phone.get(f"/j/{table.code}"))
+    assert lose(phone, table) == token
+    stranger = home.browser()
+    assert "You already have a seat" not in text_of(stranger.get(f"/j/{table.code}"))
+    assert stranger.post(f"/t/{table.id}/share", {"code": table.code}).status_code == 422
+
+
+def test_what_tokens_follow_from_is_of_128_bits_and_no_script_reads_it(home: WebHome, phone: Browser) -> None:
+    tables = [home.lobby(), home.lobby()]
+    for table in tables:
+        (cookie,) = phone.get(f"/j/{table.code}").headers.getlist("Set-Cookie")
+        pair, _, *rest = cookie.split("; ")
+        assert re.fullmatch(r"coming=[0-9a-f]{32}", pair)
+        assert rest == ["Max-Age=86400", "HttpOnly", "Path=/", "SameSite=Lax"]
+        phone.sit(table, "east")
+    first, second = (lose(phone, table) for table in tables)
+    assert first != second
+    assert len(first) == len(second) == 32
+    for made_up in ("", "x" * 33, "é" * 32):
+        phone.client.set_cookie("coming", made_up)
+        assert phone.get(f"/j/{tables[0].code}").status_code == 200
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_browser_that_keeps_no_cookies_takes_no_seat_and_says_why(home: WebHome, language: str) -> None:
+    table = home.lobby()
+    phone = Browser(home.app.test_client(use_cookies=False), "127.0.0.1", language)
+    html = phone.get(f"/j/{table.code}").get_data(as_text=True)
+    assert html.count('name="cookies" value="needed"') == 2
+    form = {"code": table.code, "seat": "east", "name": "Ana", "name.east": "Ana", "cookies": "needed"}
+    for action in ("sit", "share"):
+        answer = phone.post(f"/t/{table.id}/{action}", form)
+        assert answer.status_code == 422
+        assert {"en": "This browser keeps no cookies", "es": "no guarda cookies"}[language] in text_of(answer)
+    assert not any(chair.taken for chair in home.services.tables.get(table.id).chairs)
+    keeps = home.browser()
+    keeps.get(f"/j/{table.code}")
+    assert keeps.post(f"/t/{table.id}/sit", form).status_code == 303
+
+
+def test_a_form_that_is_loaded_again_after_a_refusal_leads_to_its_table(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    phone.sit(table, "east")
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for form in ("sit", "share", "play", "begin", "away"):
+        answer = phone.get(f"/t/{table.id}/{form}", **browser)
+        assert (answer.status_code, answer.headers["Location"]) == (303, f"/t/{table.id}"), form
+        assert phone.get(f"/t/{table.id}/{form}", Accept="application/json").status_code == 405
+    assert phone.get(f"/t/{'0' * 32}/sit", **browser).status_code == 405
 
 
 def test_one_phone_takes_every_free_seat(home: WebHome, phone: Browser) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 
+from companion.adapters.news import RenderedPage
 from companion.games.kit import Choice
 from companion.web.view_models.seat import page
 from tests.web.conftest import Browser, WebHome, text_of
@@ -54,6 +56,27 @@ def test_the_same_post_twice_is_one_move(home: WebHome, phone: Browser) -> None:
         assert answer.json is not None
         assert answer.json["ok"]
     assert home.services.tables.get(table.id).version == 3
+
+
+def test_a_page_made_while_somebody_moved_claims_no_newer_version_than_it_shows(
+    home: WebHome, phone: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.table()
+    key = home.seated(table)
+    phone.sit(table, "north", "Ben")
+    site = home.app.extensions["site"]
+    render = site.rendered
+
+    def overtaken(*args: Any) -> RenderedPage:
+        rendered: RenderedPage = render(*args)
+        assert home.play(table, key, "east", "end_turn").accepted
+        return rendered
+
+    shown = home.services.tables.get(table.id).version
+    monkeypatch.setattr(site, "rendered", overtaken)
+    html = phone.get(f"/t/{table.id}").get_data(as_text=True)
+    assert home.services.tables.get(table.id).version > shown
+    assert f'data-version="{shown}"' in html
 
 
 def test_a_stale_post_changes_nothing_and_gets_the_new_state(home: WebHome, phone: Browser) -> None:

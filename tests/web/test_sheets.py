@@ -297,3 +297,13 @@ def test_the_page_of_everything_offers_paper_ink_sides_and_players(library: WebH
     assert "print/ink" not in usual
     assert "print/sides" not in usual
     assert f'href="{here}"' in phone.get("/games/moctezuma").get_data(as_text=True)
+
+
+@every_case("typed", ["00220", "41", f"002{'0' * 5000}", "٢"])
+def test_a_number_of_players_that_no_game_seats_lays_out_no_more_sheets(library: WebHome, typed: str) -> None:
+    page = library.browser().get(f"/games/moctezuma/print?players={typed}")
+    usual = library.browser().get("/games/moctezuma/print")
+    assert page.status_code == 200
+    assert page.get_data(as_text=True).count('<section class="leaf') == usual.get_data(as_text=True).count(
+        '<section class="leaf'
+    )

@@ -158,3 +158,9 @@ def test_a_store_that_cannot_be_read_is_named_and_is_no_failure_of_ours(
     page = home.browser().get(f"/t/{table.id}")
     assert page.status_code == 503
     assert "gone" not in text_of(page)
+    assert '<meta http-equiv="refresh" content="10">' in page.get_data(as_text=True), "nobody need reload it"
+    assert "This page tries again by itself" in text_of(page)
+    assert page.headers["Retry-After"] == "10"
+    post = home.browser().post(f"/t/{table.id}/sit", {})
+    assert post.status_code == 503
+    assert "http-equiv" not in post.get_data(as_text=True), "to load it again would not post it again"

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from companion.model.table import Table
+from companion.model.table import ServiceError, Table
 from companion.web.routes.uploads import MAX_UPLOAD
 from companion.web.server import broadcast
 from companion.web.server.serving import ServeError, Server
@@ -163,6 +163,30 @@ def test_a_phone_that_lost_its_seat_has_to_load_again(served: Served) -> None:
     assert reader.event()["event"] == "regions"
     home.services.seats.free(table.id, table.code, "east")
     assert reader.event()["event"] == "reload"
+
+
+def test_a_stream_that_cannot_read_the_store_ends_and_leaves_its_page_as_it_is(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = served.home
+    table = home.table()
+    token = home.seated(table)
+    reader = served.stream(path(table))
+    seen = reader.event()["id"]
+
+    def failing(*_: object) -> None:
+        raise ServiceError("store_failing", reason="disk I/O error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(home.app.extensions["site"], "rendered", failing)
+        home.play(table, token, "east", "end_turn")
+        assert reader.event()["event"] == "stale"
+        assert reader.event() == {}
+        broken.setattr(home.services.tables, "get", failing)
+        opened = served.stream(path(table, seen))
+        assert opened.event()["event"] == "stale"
+        assert opened.event() == {}
+    assert "turn" in json.loads(served.stream(path(table, seen)).event()["data"])["regions"]
 
 
 def test_one_stream_too_many_is_refused_with_when_to_come_back_and_pages_still_load(served: Served) -> None:

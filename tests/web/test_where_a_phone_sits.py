@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from companion.model.table import Table
-from companion.web.site import MOST_SEATED, SEATED, site
+from companion.web.site import MOST_SEATED, SEATED, YEAR, site
 from tests.web.conftest import Browser, WebHome
 
 
@@ -72,3 +72,28 @@ def test_what_says_where_a_phone_sits_lets_nobody_act_for_it(home: WebHome, phon
     thief.client.set_cookie(SEATED, known.value)
     assert thief.post(f"/t/{table.id}/begin").status_code == 403
     assert home.services.tables.get(table.id).phase == "lobby"
+
+
+def renewed(phone: Browser, path: str) -> dict[str, str]:
+    """Return the cookies that a page sets for a year, with their values."""
+    cookies = [each.split(";") for each in phone.get(path).headers.getlist("Set-Cookie")]
+    return {
+        name: value
+        for pair, *rest in cookies
+        for name, _, value in [pair.partition("=")]
+        if f" Max-Age={YEAR}" in rest
+    }
+
+
+def test_a_long_game_s_phones_and_screens_keep_their_proofs_for_a_year_from_each_visit(home: WebHome) -> None:
+    table = home.lobby()
+    phone, screen, stranger = home.browser(), home.browser(), home.browser()
+    phone.sit(table, "east")
+    screen.post(f"/t/{table.id}/screen", {"code": table.code})
+    key = token_of(phone, table)
+    for page in ("", "/screen", "/seats"):
+        assert renewed(phone, f"/t/{table.id}{page}")[f"seat-{table.id}"] == key
+        assert f"screen-{table.id}" in renewed(screen, f"/t/{table.id}{page}")
+        assert renewed(stranger, f"/t/{table.id}{page}") == {}
+    home.services.seats.free(table.id, table.code, "east")
+    assert renewed(phone, f"/t/{table.id}") == {}

@@ -101,8 +101,8 @@ class Game(Generic[S]):
         self.amended, self.undoable, self.aside = rules.amended, rules.undoable, rules.aside
         self.acts_for = rules.acts_for
         self.laws, self.notation = rules.laws, rules.notation
-        self.view, self.regions, self.known = page.view, page.regions, page.known
-        self.story, self.charts, self.guide = page.log, page.charts, page.guide
+        self.view, self.for_stand_in, self.regions = page.view, page.for_stand_in, page.regions
+        self.known, self.story, self.charts, self.guide = page.known, page.log, page.charts, page.guide
         self.idle = bot.idle
         self.levels = tuple(level for level in LEVELS if level == PRACTISED or level in bot.skills)
         self.sheets, self.sheet = printer.sheets, printer.sheet

@@ -147,6 +147,10 @@ def _one_region(view: View) -> Regions:
     return {"board": view}
 
 
+def _all_of_it(view: View) -> View:
+    return view
+
+
 def _no_lines(before: Any, seat: Seat, move: Move, after: Any) -> list[Line]:
     return []
 
@@ -165,6 +169,8 @@ class Page(Generic[S]):
 
     view: Callable[[S, Seat | None], View]
     """What a seat, or with none a spectator, may know: the one place that strips secrets."""
+    for_stand_in: Callable[[View], View] = _all_of_it
+    """A seat's view for another player who acts for it, without what the seat wrote by an aside."""
     regions: Callable[[View], Regions] = _one_region
     """The view cut into the named regions of the page, all in one, ``board``; a region is drawn from its slice alone.
     """

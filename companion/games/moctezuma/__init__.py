@@ -11,7 +11,7 @@ from companion.games.moctezuma.log import story
 from companion.games.moctezuma.page import board
 from companion.games.moctezuma.page.guide import guide
 from companion.games.moctezuma.page.regions import regions
-from companion.games.moctezuma.page.view import known, view
+from companion.games.moctezuma.page.view import for_stand_in, known, view
 from companion.games.moctezuma.printer import BOARDS, PIECES, SHEETS, sheet
 from companion.games.moctezuma.rules import chance, legal, notation, play
 from companion.games.moctezuma.rules.knowledge import resample
@@ -82,6 +82,7 @@ GAME: Game[State] = Game(
     ),
     page=Page(
         view=view,
+        for_stand_in=for_stand_in,
         regions=regions,
         log=story,
         known=known,

@@ -7,7 +7,7 @@ from werkzeug.exceptions import HTTPException
 
 from companion.model.table import ServiceError, Table
 from companion.web.server.guard import MAX_BODY, Refused
-from companion.web.site import site
+from companion.web.site import RETRY_S, redirect_to, site
 
 _STATUS = {
     "unknown_table": 404,
@@ -41,6 +41,17 @@ def _table() -> Table | None:
         return None
 
 
+def _table_of_form() -> Table | None:
+    """Return the table whose form a browser loads again by its address, which takes only posts, or None."""
+    place, _, rest = request.path.removeprefix("/").partition("/")
+    if request.method != "GET" or place != "t" or "text/html" not in request.headers.get("Accept", ""):
+        return None
+    try:
+        return site().services.tables.find(rest.partition("/")[0])
+    except ServiceError:
+        return None
+
+
 def install(app: Flask) -> None:
     """Answer every failure of this app."""
 
@@ -55,11 +66,18 @@ def install(app: Flask) -> None:
     def of_service(error: ServiceError) -> Response:
         table = _table()
         back = site().url("table", table_id=table.id) if table else ""
-        return site().failure(site().refusal(error, table), back, _STATUS.get(error.code, 409))
+        status = _STATUS.get(error.code, 409)
+        if error.code != "store_failing" or request.method != "GET":
+            return site().failure(site().refusal(error, table), back, status)
+        response = site().failure(site().words()("refusal.store_unreadable"), "", status, retry_s=RETRY_S)
+        response.headers["Retry-After"] = str(RETRY_S)
+        return response
 
     @app.errorhandler(HTTPException)
     def of_http(error: HTTPException) -> Response:
         status = error.code or 500
+        if status == 405 and (table := _table_of_form()):
+            return redirect_to(site().url("table", table_id=table.id))
         refusal = _REFUSALS.get(status, "failed" if status >= 500 else "bad_request")
         most = request.max_content_length or MAX_BODY
         response = site().failure(site().words()(f"refusal.{refusal}", most=most), "", status)

@@ -20,7 +20,7 @@ from companion.model.tenants import MEBIBYTE
 from companion.service.messages import LONGEST, MINUTES
 from companion.service.rounds import EventPage
 from companion.web.rendering.renderer import placer
-from companion.web.routes.streams import stream_of
+from companion.web.routes.streams import stale_if_unreadable, stream_of
 from companion.web.site import (
     BAD_FORM,
     FORBIDDEN,
@@ -60,6 +60,7 @@ def organiser() -> Response:
 
 @blueprint.get("/stream")
 @_proved
+@stale_if_unreadable
 def organiser_stream() -> Response:
     """Send what changes at all tables and temples."""
     here, spoken = site(), language()
@@ -135,6 +136,7 @@ def rounds() -> Response:
 
 @blueprint.get("/rounds/stream")
 @_proved
+@stale_if_unreadable
 def rounds_stream() -> Response:
     """Send what changes about the event."""
     here, spoken = site(), language()

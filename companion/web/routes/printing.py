@@ -15,7 +15,7 @@ from companion.model.table import ServiceError
 from companion.web.rendering.paper import DEFAULT, PAPERS, Printing
 from companion.web.rendering.renderer import DAY, Url
 from companion.web.rendering.tuck_box import STOCKS
-from companion.web.site import language, site
+from companion.web.site import language, site, whole_number
 
 blueprint = Blueprint("printing", __name__)
 
@@ -39,8 +39,8 @@ def sheets(game: str) -> Response:
     found = site().game(game)
     if not found.sheets:
         raise ServiceError("unknown_sheet", sheet="all")
-    typed = request.args.get("players", "")
-    players = int(typed) if typed.isdecimal() and int(typed[:3]) in found.seatings else max(found.seatings)
+    typed = whole_number(request.args.get("players", ""), 99)
+    players = typed if typed is not None and typed in found.seatings else max(found.seatings)
     name = site().renderer.library.words(language(), game)("name")
     return _page(
         found,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request, send_from_directory
@@ -14,17 +17,23 @@ from companion.web.rendering import fonts
 from companion.web.rendering.styles import Sheet
 from companion.web.rendering.texts import LANGUAGES
 from companion.web.routes.uploads import MOST_FAULTS, OF_TABLE, OWN, Brought, brought, earlier, options_chosen
+from companion.web.server.guard import client
 from companion.web.site import (
     BAD_FORM,
     FORBIDDEN,
+    TOKEN_LENGTH,
     YEAR,
+    coming,
     free_seats,
     last_name,
     local_path,
+    new_request,
     own,
+    pending_token,
     redirect_to,
     seat_token,
     set_code_cookie,
+    set_coming_cookie,
     set_name_cookie,
     set_token_cookie,
     site,
@@ -216,7 +225,7 @@ def rules_of_choice() -> Response:
 
 @blueprint.post("/tables")
 def open_table() -> Response:
-    """Open a table and redirect to its chairs."""
+    """Open a table and redirect to its chairs; a second tap, or a post whose answer was lost, opens no other."""
     form = request.form
     game = site().game(form.get("game", ""))
     texts = NOTHING_BROUGHT
@@ -224,21 +233,36 @@ def open_table() -> Response:
         texts = brought(game, form, request.files, site().services.tables.all())
         if texts.faults:
             return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
-        table = site().services.tables.open(
-            game.name,
-            form.get("title", ""),
-            whole_number(form.get("players", ""), 99) or 0,
-            form.get("preset", ""),
-            {**options_chosen(game, form), **texts.texts},
-            temple := form.get("temple") or None,
-            site().leave_of(temple, form.get("temple_code", "")),
-            form.get("sound") == "on",
-        )
+        made = partial(_opened, game, form, texts)
+        table_id = site().openings.once(_post(form, texts), made) if form.get("request") else made()
     except ServiceError as error:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
         return _new_table(form, site().refusal(error), status, texts)
     site().services.setup.finish()
+    table = site().services.tables.get(table_id)
     return set_code_cookie(redirect_to(site().url("invited", code=table.code)), table)
+
+
+def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> str:
+    """Open the table of a form; returns its id."""
+    temple = form.get("temple") or None
+    table = site().services.tables.open(
+        game.name,
+        form.get("title", ""),
+        whole_number(form.get("players", ""), 99) or 0,
+        form.get("preset", ""),
+        {**options_chosen(game, form), **texts.texts},
+        temple,
+        site().leave_of(temple, form.get("temple_code", "")),
+        form.get("sound") == "on",
+    )
+    return table.id
+
+
+def _post(form: Mapping[str, str], texts: Brought) -> str:
+    """Return what distinguishes a post of the form from others: its sender, its id and all that it says."""
+    said = [client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
+    return hashlib.sha256(repr(said).encode()).hexdigest()
 
 
 class Offer(NamedTuple):
@@ -337,6 +361,7 @@ def _new_table(
         changed_keys=frozenset({*picked, *texts.texts, *texts.faults}),
         sounds=form.get("sound") == "on" or (request.method != "POST" and _last_sounds(tables)),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
+        new_request=new_request(),
     )
 
 
@@ -398,7 +423,7 @@ def sit(table_id: str) -> Response:
         seat, name = form.get("seat", ""), form.get("name", "")
         if not name.strip():
             name = table.reserved().get(seat, "")
-        token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id))
+        token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id), _pending(table_id))
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
     return set_name_cookie(
@@ -414,7 +439,7 @@ def share(table_id: str) -> Response:
     site().check_code(table, code)
     names = {seat: request.form.get(f"name.{seat}", "") for seat in free_seats(table)}
     try:
-        token = site().services.seats.share(table_id, code, names, seat_token(table_id))
+        token = site().services.seats.share(table_id, code, names, seat_token(table_id), _pending(table_id))
     except ServiceError as error:
         return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
     seated = set_token_cookie(redirect_to(site().url("table", table_id=table_id)), table_id, token)
@@ -422,9 +447,24 @@ def share(table_id: str) -> Response:
     return set_name_cookie(seated, first) if first.strip() else seated
 
 
+def _pending(table_id: str) -> str:
+    """Return the token that this request's phone gets at a table if it holds none, or nothing for a new one.
+
+    Raises `ServiceError` ``no_cookies`` if the browser did not keep what our own page gave it.
+    """
+    secret = coming()
+    if not secret and not seat_token(table_id) and request.form.get("cookies") == "needed":
+        raise ServiceError("no_cookies")
+    return pending_token(table_id, secret)
+
+
 def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:
+    """Show the chairs of a table; a phone whose answer was lost when it sat down gets its seat's cookie here."""
     table = site().services.tables.get(table_id)
-    return site().page(
+    secret = coming() or secrets.token_hex(TOKEN_LENGTH // 2)
+    token = pending_token(table_id, secret)
+    found = site().services.seats.own(table_id, token)
+    page = site().page(
         "sit.html",
         status,
         table=table,
@@ -434,6 +474,9 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
         reserved=table.reserved(),
         last_name=last_name(),
         problem=problem,
-        held=site().held(table),
+        held=site().held(table) or found,
         sharing=any(name.startswith("name.") for name in form),
     )
+    if found and not site().held(table):
+        set_token_cookie(page, table_id, token)
+    return set_coming_cookie(page, secret)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 
 from flask import Blueprint, Response, request
 
@@ -20,11 +21,29 @@ blueprint = Blueprint("streams", __name__)
 RETRY_AFTER = 5
 BEGIN = b"retry: 1000\n\n"
 RELOAD = b"event: reload\ndata: {}\n\n"
+STALE = b"event: stale\ndata: {}\n\n"
+"""What is stored cannot be read: the page stays as it is, and its script opens the stream again."""
 CURRENT = b"event: heartbeat\ndata: {}\n\n"
 """The heartbeat: the page is current. It is an event, because scripts do not see a stream's comments."""
 
 
+def stale_if_unreadable(view: Callable[..., Response]) -> Callable[..., Response]:
+    """Return a view of a stream that says that the page is stale while what is stored cannot be read."""
+
+    @wraps(view)
+    def opened(*given: str, **named: str) -> Response:
+        try:
+            return view(*given, **named)
+        except ServiceError as error:
+            if error.code != "store_failing":
+                raise
+            return Response(BEGIN + STALE, mimetype="text/event-stream")
+
+    return opened
+
+
 @blueprint.get("/t/<table_id>/stream")
+@stale_if_unreadable
 def stream(table_id: str) -> Response:
     """Stream the changes of a table, for a phone or a screen."""
     here = site()
@@ -43,6 +62,7 @@ def stream(table_id: str) -> Response:
 
 
 @blueprint.get("/temples/<name>/stream")
+@stale_if_unreadable
 def temple_stream(name: str) -> Response:
     """Stream the changes of a temple."""
     here = site()
@@ -117,7 +137,10 @@ class EventStream:
     def _step(self, fresh: bool) -> Step:
         if self.place.ended or self._line.closed:
             return self._over()
-        rendered = self._rendered() if fresh else None
+        try:
+            rendered = self._rendered() if fresh else None
+        except ServiceError as error:
+            return self._over(STALE if error.code == "store_failing" else RELOAD)
         if fresh and rendered is None:
             return self._over(RELOAD)
         data = CURRENT if rendered is None else rendered.event(self._seen) or CURRENT
@@ -130,10 +153,7 @@ class EventStream:
 
     def _rendered(self) -> RenderedPage | None:
         """Return the page now, or None if the page must load again."""
-        try:
-            rendered = self._look()
-        except ServiceError:
-            return None
+        rendered = self._look()
         return None if rendered is None or (self._mark and rendered.mark != self._mark) else rendered
 
     def _over(self, last: bytes = CURRENT) -> Step:

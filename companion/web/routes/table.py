@@ -22,6 +22,7 @@ from companion.web.site import (
     language,
     new_request,
     redirect_to,
+    renew_cookies,
     request_id,
     seat_token,
     set_code_cookie,
@@ -71,7 +72,7 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
     table = here.services.tables.get(table_id)
     notice = request.args.get("notice", "")
     name, aid = registry.parts(table.charter.game)
-    return here.page(
+    page = here.page(
         "table.html",
         table=table,
         layout=layout,
@@ -89,6 +90,7 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
         game_style=here.game_style(table.charter.game),
         game_scripts=here.game_scripts(table.charter.game),
     )
+    return renew_cookies(page, table)
 
 
 @blueprint.get("/seats")
@@ -98,7 +100,7 @@ def seats(table_id: str) -> Response:
     table = here.services.tables.get(table_id)
     audience = here.audience(table, "screen")
     rendered = here.rendered(table, audience)
-    return here.page(
+    page = here.page(
         "seats.html",
         table=table,
         gt=here.words(table),
@@ -106,6 +108,7 @@ def seats(table_id: str) -> Response:
         invitation=_invitation(table, audience),
         region=placer(here.words(table), rendered, new_request),
     )
+    return renew_cookies(page, table)
 
 
 def _invitation(table: Table, audience: Audience) -> dict[str, Json]:
@@ -180,7 +183,11 @@ def play(table_id: str) -> Response:
             raise ServiceError("bad_number")
         move = Move(move.name, (*move.args, number))
     seat, version, post_id = _post()
-    return _played(table_id, site().services.play.move(table_id, seat_token(table_id), seat, move, version, post_id))
+    here = site()
+    table = here.services.tables.get(table_id)
+    if table.game.aside(move) and seat in here.held(table) and seat not in here.own(table):
+        raise ServiceError("not_your_seat", seat=seat)  # what a player wrote for itself, nobody else writes over
+    return _played(table_id, here.services.play.move(table_id, seat_token(table_id), seat, move, version, post_id))
 
 
 @blueprint.post("/chance")

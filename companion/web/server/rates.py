@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -29,6 +29,12 @@ OPENINGS = Pace(burst=60, per_second=0.2)
 
 UPLOADS = Pace(burst=20, per_second=0.5)
 """Checking a file takes a fifth of a second at worst: one address gets a tenth of a processor for that."""
+
+WAITING = 3
+"""The most requests of one address that wait for a slow page: a family that looks at its story at once."""
+
+PATIENCE_S = 5.0
+"""Seconds that each of them waits at most."""
 
 
 class Meter:
@@ -60,33 +66,51 @@ class Meter:
 
 
 class Turns:
-    """Lets each address do one thing at a time."""
+    """Lets each address do one thing at a time; `waiting` more may wait for it, each at most `patience` seconds.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    `refusal` is the key of the words for all others.
+    """
+
+    def __init__(self, refusal: str, waiting: int = 0, patience: float = 0.0) -> None:
+        self._refusal, self._most, self._patience = refusal, waiting, patience
+        self._changed = threading.Condition()
         self._busy: set[str] = set()
+        self._waiting: Counter[str] = Counter()
 
     def take(self, address: str | None) -> str:
         """Take the turn of an address; raises `Refused` 429 while it is taken."""
         who = client(address)
-        with self._lock:
+        with self._changed:
+            if who in self._busy and self._waiting[who] < self._most:
+                self._waiting[who] += 1
+                self._changed.wait_for(lambda: who not in self._busy, self._patience)
+                self._waiting -= Counter({who: 1})
             if who in self._busy:
-                raise Refused(429, "one_upload", retry_after=1)
+                raise Refused(429, self._refusal, retry_after=1)
             self._busy.add(who)
         return who
 
     def give_back(self, who: str) -> None:
         """Release the turn."""
-        with self._lock:
+        with self._changed:
             self._busy.discard(who)
+            self._changed.notify_all()
 
 
-def install(app: Flask, clock: Callable[[], float], opening: Collection[str], taking_files: Collection[str]) -> None:
+def install(
+    app: Flask,
+    clock: Callable[[], float],
+    opening: Collection[str],
+    taking_files: Collection[str],
+    slow: Collection[str],
+) -> None:
     """Count every post of the app; `opening` names the endpoints at which a table is opened.
 
     At those that take files, a body that is larger than others may be is an upload: one at a time for an address.
+    So are the pages of `slow` endpoints, which are made from a whole log or of many sheets.
     """
-    posts, openings, uploads, turns = Meter(clock, POSTS), Meter(clock, OPENINGS), Meter(clock, UPLOADS), Turns()
+    posts, openings, uploads = Meter(clock, POSTS), Meter(clock, OPENINGS), Meter(clock, UPLOADS)
+    turns, pages = Turns("one_upload"), Turns("one_page", WAITING, PATIENCE_S)
 
     @app.before_request
     def pace() -> None:
@@ -98,8 +122,12 @@ def install(app: Flask, clock: Callable[[], float], opening: Collection[str], ta
             if request.endpoint in taking_files and (length is None or length > MAX_BODY):
                 uploads.count(request.remote_addr)
                 g.upload = turns.take(request.remote_addr)
+        elif request.endpoint in slow:
+            g.slow_page = pages.take(request.remote_addr)
 
     @app.teardown_request
     def done(error: BaseException | None) -> None:
         if (who := g.pop("upload", None)) is not None:
             turns.give_back(who)
+        if (who := g.pop("slow_page", None)) is not None:
+            pages.give_back(who)

@@ -48,10 +48,18 @@ export class Live {
       this.close();
       this.handlers.reload();
     });
+    source.addEventListener("stale", () => {
+      if (this.source !== source) return;
+      this.close();
+      this.stale = true;
+      this.handlers.state("stale", this.current);
+      this.retry();
+    });
     source.addEventListener("error", () => {
       if (this.source !== source) return;
       this.close();
       this.retry();
+      if (this.failures > 1) this.say();
     });
   }
 
@@ -91,7 +99,6 @@ export class Live {
     this.failures += 1;
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.failures - 1)) * (0.8 + 0.4 * Math.random());
     this.timer = setTimeout(() => this.open(), pause);
-    if (this.failures > 1) this.say();
   }
 
   // A stream that is refused does not say why; another page of the same companion distinguishes "full" from "gone".

@@ -32,10 +32,11 @@ export class Picker {
       const form = event.target.closest("form[data-post]");
       if (!form || !root.contains(form)) return;
       event.preventDefault();
-      const meant = purpose(form);
+      const button = event.submitter ?? form.querySelector("button");
+      const meant = purpose(form, button);
       hurry();
-      if (!form.isConnected || purpose(form) !== meant) return; // it stood for a table that has gone on
-      this.tap(form, event.submitter ?? form.querySelector("button"));
+      if (!form.isConnected || purpose(form, button) !== meant) return; // it stood for a table that has gone on
+      this.tap(form, button);
     });
     document.addEventListener("change", (event) => {
       const form = event.target.matches('input[name="typed"]') && event.target.closest("form[data-post]");
@@ -44,10 +45,12 @@ export class Picker {
   }
 
   async tap(form, button) {
-    const aim = purpose(form);
+    const aim = purpose(form, button);
     if (this.busy.has(aim) || this.slipped(form, button) || !this.sure(form, button, aim)) return;
     this.show(form, button, true);
-    const made = await this.send(aim, form.action, new FormData(form));
+    const fields = new FormData(form);
+    if (button?.name) fields.append(button.name, button.value);
+    const made = await this.send(aim, form.action, fields);
     if (made !== null) settle(form, made);
     this.show(form, button, false);
   }
@@ -88,7 +91,7 @@ export class Picker {
     const before = this.last;
     const now = performance.now();
     if (before && before.region === region && before.words !== words && before.aim.split(" ")[0] === form.getAttribute("action") && now - before.at < SLIP) return true;
-    this.last = { region, words, aim: purpose(form), at: now };
+    this.last = { region, words, aim: purpose(form, button), at: now };
     return false;
   }
 
@@ -143,8 +146,7 @@ export class Picker {
   rearm() {
     if (!this.armed) return;
     for (const form of this.root.querySelectorAll("form[data-post]")) {
-      if (purpose(form) !== this.armed.aim) continue;
-      const button = form.querySelector("button");
+      const button = [...form.querySelectorAll("button")].find((each) => purpose(form, each) === this.armed.aim);
       button?.setAttribute("data-armed", "");
       button?.setAttribute("data-hint", this.root.dataset.wordsConfirm);
     }

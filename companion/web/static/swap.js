@@ -136,7 +136,7 @@ export function handle(element, section) {
     tag: element.tagName,
     id: element.id,
     name: element.getAttribute("name") ?? "",
-    does: form ? purpose(form) : "",
+    does: form ? purpose(form, element) : "",
     href: element.getAttribute("href") ?? "",
     place: usable(section, element.tagName).indexOf(element),
   };
@@ -151,7 +151,7 @@ export function find(section, wanted) {
       element.id === wanted.id &&
       (element.getAttribute("name") ?? "") === wanted.name &&
       (element.getAttribute("href") ?? "") === wanted.href &&
-      (form ? purpose(form) : "") === wanted.does
+      (form ? purpose(form, element) : "") === wanted.does
     );
   };
   const others = usable(section, wanted.tag);
@@ -163,10 +163,13 @@ function usable(section, tag) {
   return [...section.querySelectorAll(tag)].filter((each) => each.tabIndex >= 0 && seen(each));
 }
 
-/** What a form would do, the same for two paintings of it. */
-export function purpose(form) {
-  const fields = ["seat", "move", "temple", "what", "god"].map((field) => form.querySelector(`input[name="${field}"]`)?.value ?? "");
-  return [form.getAttribute("action"), ...fields].join(" ");
+const OF_ONE_POST = ["version", "request"];
+
+/** What a form would do, the same for two paintings of it; by one of its buttons, where that has a value of its own. */
+export function purpose(form, button) {
+  const fields = [...form.querySelectorAll("input[type=hidden]")].filter(({ name }) => !OF_ONE_POST.includes(name));
+  if (button?.matches("button[name]")) fields.push(button);
+  return [form.getAttribute("action"), ...fields.map(({ name, value }) => `${name}=${value}`)].join(" ");
 }
 
 const FIELDS = "input:not([type=hidden]), select, textarea";

@@ -8,15 +8,16 @@ from companion.games.kit import CHANCE, Json, Seat
 from companion.model.table import Table
 
 
-def page(table: Table, held: Sequence[Seat]) -> dict[str, Json]:
-    """Return what a phone that holds these seats may see of the game, with what each of them may choose.
+def page(table: Table, held: Sequence[Seat], stands_in: Seat = "") -> dict[str, Json]:
+    """Return what a phone that holds these seats, or stands in for one, may see, with what each of them may choose.
 
     A phone that is passed round acts for the seat that must act, or on turn, or for its first. Beside what the
     game shows there are ``acting``, ``temple``, ``choices`` of the acting seat, ``also`` those of the others it
     holds, and ``chance``: what is due, whose it is, whether it is this phone's, and what may be typed in.
     """
     acting = _acting(table, held)
-    view: dict[str, Json] = dict(table.game.view(table.state, acting or None))
+    seen = table.game.view(table.state, acting or None)
+    view: dict[str, Json] = dict(table.game.for_stand_in(seen) if stands_in else seen)
     view["acting"] = acting
     view["temple"] = table.temple or ""
     view["choices"] = _choices(table, acting) if acting else []

@@ -78,7 +78,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> V
         slices["call"] = call(table, audience)
         slices["yours"] = _yours(table, audience)
         slices["absent"] = _absent(table, audience)
-        view = handheld.page(table, audience.seats)
+        view = handheld.page(table, audience.seats, audience.stands_in)
         if audience.layout == "phone" and table.phase == "running" and "." not in table.charter.game:
             guide = table.game.guide(view)
             slices["guide"] = _guide(table, guide, mine=bool(slices["call"]["mine"]))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import io
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from companion.web import FILES, OPENINGS
+from companion.model.history import ReplayStep
+from companion.model.table import Table
+from companion.web import FILES, OPENINGS, SLOW
 from companion.web.routes.uploads import MAX_UPLOAD
 from companion.web.server import rates
 from companion.web.server.guard import MAX_BODY, Refused
-from companion.web.server.rates import Meter, Pace
+from companion.web.server.rates import WAITING, Meter, Pace
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 from tests.web.security.routes import SCRIPT, Routes, everything
 
@@ -101,3 +107,32 @@ def test_a_meter_remembers_no_more_addresses_than_it_may() -> None:
     with pytest.raises(Refused, match="429") as caught:
         meter.count("10.0.0.3")
     assert caught.value.retry_after == 10
+
+
+def test_one_address_has_one_story_made_at_a_time_and_others_are_served_meanwhile(
+    home: WebHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.table()
+    begun, go_on = threading.Event(), threading.Event()
+    replay = home.services.tables.replay
+
+    def slow(of: Table) -> Iterator[ReplayStep]:
+        begun.set()
+        assert go_on.wait(60)
+        return replay(of)
+
+    assert set(SLOW) <= {rule.endpoint for rule in home.app.url_map.iter_rules()}
+    monkeypatch.setattr(home.services.tables, "replay", slow)
+    path = f"/t/{table.id}/story"
+    with ThreadPoolExecutor(WAITING + 1) as phones:
+        first = phones.submit(home.browser("10.0.0.5").get, path)
+        assert begun.wait(60)
+        waiting = [phones.submit(home.browser("10.0.0.5").get, path) for _ in range(WAITING)]
+        time.sleep(0.5)  # until they wait
+        refused = home.browser("10.0.0.5").get(path)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+        assert "still being made" in text_of(refused)
+        assert home.browser("10.0.0.5").get(f"/t/{table.id}").status_code == 200
+        go_on.set()
+        assert [each.result(60).status_code for each in (first, *waiting)] == [200] * (WAITING + 1)
+    assert home.browser("10.0.0.5").get(path).status_code == 200

@@ -268,7 +268,7 @@ def _notebook(view: View) -> Slice:
         "kings": [{"king": king, "chance": chance} for king, chance in (help_["kings"] if help_ else {}).items()],
         "temples": temples,
         "unread": help_["unread"] if help_ else None,
-        "notes": list(found["notes"]),
+        "notes": found["notes"],
     }
 
 

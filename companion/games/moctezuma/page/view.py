@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from companion.games.kit import CHANCE, Json, Move, Seat
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
@@ -65,6 +66,11 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
         "reckoning": _reckoning(state),
         "notebook": None if at is None else _notebook(state, at),
     }
+
+
+def for_stand_in(seen: Mapping[str, Any]) -> Mapping[str, Json]:
+    """Return a seat's view without its notes: who acts for it needs what it has seen, not what it thought."""
+    return {**seen, "notebook": seen["notebook"] and {**seen["notebook"], "notes": None}}
 
 
 def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
