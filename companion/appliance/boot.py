@@ -33,10 +33,14 @@ from templo.toml_text import to_toml
 FILES = (Path("/boot/firmware/templo-mayor.toml"), Path("/boot/templo-mayor.toml"))
 """Where a card's boot partition is mounted, on Raspberry Pi OS and elsewhere."""
 
+LOGINS = ("companion.env", "homeassistant.env", "watcher.env", "controller.env")
+"""What every installation has in the folder of its settings, in the order in which it is written."""
+
 _OWN = ("name", "wifi")
 _CONTROLLER = ("beams", "counting", "broker")
 _COMPANION = ("web", "broker")
 ORIGIN = "By templo-mayor-boot, from the file on the boot partition."
+_PASSWORD = re.compile(r"^TEMPLO_BROKER_PASSWORD=\S", re.MULTILINE)
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 log = logging.getLogger(__name__)
@@ -180,7 +184,7 @@ def _write(path: Path, content: str, mode: int, group: str | None = None) -> Non
 
 
 def main() -> int:
-    """Apply the file if there is one; passwords of the broker are made where an image came without any."""
+    """Apply the file if there is one; passwords of the broker are made where any is missing."""
     logs.set_up("templo-mayor-boot", "info")
     machine = Machine(
         Path("/etc/templo-mayor"),
@@ -195,7 +199,7 @@ def boot(file: Path | None, machine: Machine, found: Path) -> int:
     """Apply a file and set it aside; write what is wrong into `found` and beside it. Return the exit code."""
     found.unlink(missing_ok=True)
     try:
-        if not (machine.settings / "controller.env").exists():
+        if not all(_has_password(machine.settings / name) for name in LOGINS):
             machine.run("templo-broker-access", "--again")
         if file is None:
             return 0
@@ -214,6 +218,16 @@ def boot(file: Path | None, machine: Machine, found: Path) -> int:
         file.unlink()
         file.with_suffix(".error.txt").unlink(missing_ok=True)
     return 0
+
+
+def _has_password(login: Path) -> bool:
+    """Return whether a file gives a password of the broker: a power cut can leave it away, or empty."""
+    try:
+        return _PASSWORD.search(login.read_text(errors="replace")) is not None
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise BootError(f"{login} cannot be read: {error}") from error
 
 
 def _without_passwords(content: str) -> str:

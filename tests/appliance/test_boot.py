@@ -85,7 +85,8 @@ class Card:
 def card(tmp_path: Path) -> Card:
     card = Card(tmp_path)
     (tmp_path / "etc").mkdir()
-    (tmp_path / "etc" / "controller.env").touch()
+    for name in boot.LOGINS:
+        (tmp_path / "etc" / name).write_text("TEMPLO_BROKER_USER=x\nTEMPLO_BROKER_PASSWORD=made before\n")
     return card
 
 
@@ -204,10 +205,28 @@ def test_a_mended_file_is_applied_at_the_next_boot(card: Card) -> None:
 
 
 def test_an_image_without_passwords_gets_its_own_at_its_first_boot(card: Card) -> None:
-    (card.folder / "etc" / "controller.env").unlink()
+    for name in boot.LOGINS:
+        (card.folder / "etc" / name).unlink()
     assert card.boot(None) == 0
     assert card.commands == [("templo-broker-access", "--again")]
     assert not card.fault.exists()
+
+
+@pytest.mark.parametrize("name", boot.LOGINS)
+@pytest.mark.parametrize("remains", [None, "", "TEMPLO_BROKER_USER=x\n"])
+def test_a_login_that_a_power_cut_left_without_its_password_is_made_anew(
+    card: Card, name: str, remains: str | None
+) -> None:
+    (card.folder / "etc" / name).unlink()
+    if remains is not None:
+        (card.folder / "etc" / name).write_text(remains)
+    assert card.boot(None) == 0
+    assert card.commands == [("templo-broker-access", "--again")]
+
+
+def test_logins_that_have_their_passwords_stay_as_they_are(card: Card) -> None:
+    assert card.boot(None) == 0
+    assert card.commands == []
 
 
 def test_without_a_fault_there_is_nothing_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
