@@ -56,6 +56,7 @@ class Installation:
     """The code for the settings on the page; empty if this user may not read it."""
     backup_failed: bool = False
     boot_fault: str = ""
+    boot_kept: str = ""
 
     @property
     def counts(self) -> bool:
@@ -103,6 +104,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         owner=owner.code if owner else "",
         backup_failed=systemd("is-failed", NIGHTLY) == "failed",
         boot_fault=boot_fault.read(),
+        boot_kept=boot_fault.read_kept(),
     )
 
 
@@ -153,6 +155,8 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
     todo = _next(found)
     if found.boot_fault:
         todo.insert(0, f"The settings on the boot partition were not applied: {found.boot_fault}")
+    if found.boot_kept:
+        todo.append(found.boot_kept)
     if found.backup_failed:
         todo.append(f"The last nightly backup failed: 'sudo journalctl -n 30 -u {NIGHTLY}' says why.")
     return [*lines, "", *(f"  {each}" for each in todo)]

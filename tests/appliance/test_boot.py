@@ -44,6 +44,7 @@ class Card:
 
     folder: Path
     commands: list[tuple[str, ...]] = field(default_factory=list)
+    failing: str = ""
 
     @property
     def file(self) -> Path:
@@ -59,6 +60,8 @@ class Card:
     def run(self, *command: str) -> None:
         if command[0] != "templo-controller":
             self.commands.append(command)
+            if command[0] == self.failing:
+                raise BootError(f"{self.failing} failed")
             return
         words = [*command_anywhere("controller"), *command[1:]]
         done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
@@ -128,7 +131,7 @@ def test_the_file_is_applied_once_and_set_aside_without_its_passwords(card: Card
 
 def test_a_name_for_the_broker_on_this_machine_is_given_to_its_access_list(card: Card) -> None:
     assert card.boot('name = "attic"\n') == 0
-    assert card.commands[-1] == ("templo-broker-access", "--again", "--own", "attic")
+    assert card.commands[0] == ("templo-broker-access", "--again", "--own", "attic")
     assert card.written()["etc/controller.toml"] == 'temple = "attic"\n'
     assert not (card.folder / "units").exists()
 
@@ -153,6 +156,75 @@ def test_a_file_that_leaves_the_broker_as_it_is_leaves_its_drop_in_too(card: Car
     assert {name: text for name, text in card.written().items() if "connections" not in name} == {
         name: text for name, text in before.items() if "connections" not in name
     }
+
+
+def drop_ins(card: Card) -> list[str]:
+    return sorted(path.parent.name for path in (card.folder / "units").rglob("broker-elsewhere.conf"))
+
+
+def test_both_programs_stay_at_a_broker_elsewhere_that_a_later_file_leaves_out(card: Card, tmp_path: Path) -> None:
+    assert card.boot(WHOLE) == 0
+    card.commands.clear()
+    assert card.boot('name = "attic"\n[web]\nallowed_hosts = ["temple.example"]\n') == 0
+    etc = tmp_path / "etc"
+    controller = load_controller(file=etc / "controller.toml", environ={}, flags={}, home=tmp_path)
+    companion = load_companion(etc / "companion.toml", {}, {}, tmp_path)
+    for broker in (controller.broker, companion.broker):
+        assert (broker.host, broker.user, broker.password) == ("192.168.1.5", "temple-attic", "secret word")
+    assert drop_ins(card) == ["templo-companion.service.d", "templo-controller.service.d"]
+    assert card.commands == [("systemctl", "daemon-reload")]
+
+
+def test_a_later_file_leads_both_programs_back_to_the_broker_on_this_machine(card: Card, tmp_path: Path) -> None:
+    assert card.boot(WHOLE) == 0
+    assert card.boot("[broker]\nhost = '127.0.0.1'\n") == 0
+    for program in ("controller", "companion"):
+        assert (tmp_path / "etc" / f"{program}.toml").read_text() == '\n[broker]\nhost = "127.0.0.1"\n'
+    assert drop_ins(card) == []
+
+
+def test_a_country_that_cannot_be_set_is_only_logged(
+    card: Card, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(boot.shutil, "which", lambda name: f"/usr/bin/{name}")
+    card.failing = "raspi-config"
+    assert card.boot(WHOLE) == 0
+    assert "wifi.country 'MX' could not be set: raspi-config failed" in caplog.text
+    assert "connections/templo-mayor.nmconnection" in card.written()
+    assert not card.fault.exists()
+
+
+def test_a_name_that_the_broker_does_not_take_changes_no_settings(card: Card) -> None:
+    before = card.written()
+    card.failing = "templo-broker-access"
+    assert card.boot('name = "attic"\n') == 1
+    assert card.fault.read_text() == "templo-broker-access failed\n"
+    assert card.written() == before
+
+
+def test_a_file_that_cannot_be_set_aside_is_reported_and_not_applied_again(
+    card: Card, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(boot_fault, "FILE", card.fault)
+    own, obstacle = card.folder / "etc" / "controller.toml", card.file.with_suffix(".applied.toml")
+    obstacle.mkdir(parents=True)
+    assert card.boot("[beams]\ntlaloc = 22\n") == 0
+    assert f"{card.file} was applied, but cannot be renamed" in caplog.text
+    own.write_text('log = "debug"\n')
+    assert boot.boot(card.file, card.machine(), card.fault) == 0
+    assert own.read_text() == 'log = "debug"\n', "what the owner changed since stays"
+    assert str(card.file) in boot_fault.read_kept()
+    assert boot_fault.read() == ""
+    assert card.boot("[beams]\ntlaloc = 24\n") == 0
+    assert own.read_text() == "\n[beams]\ntlaloc = 24\n"
+    obstacle.rmdir()
+    own.unlink()
+    assert boot.boot(card.file, card.machine(), card.fault) == 0
+    assert not card.file.exists()
+    assert not own.exists()
+    assert boot_fault.read_kept() == ""
+    assert card.boot("[beams]\ntlaloc = 24\n") == 0
+    assert own.exists(), "whoever writes the same file again wants it applied again"
 
 
 def test_settings_that_were_there_are_kept_beside_the_new_ones(card: Card) -> None:

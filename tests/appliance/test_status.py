@@ -67,6 +67,11 @@ def test_a_wrong_settings_file_on_the_boot_partition_is_named_first() -> None:
     )
 
 
+def test_a_settings_file_that_could_not_be_set_aside_is_named_though_all_else_is_well() -> None:
+    kept = "/boot/firmware/templo-mayor.toml was applied, but cannot be renamed"
+    assert f"  {kept}" in shown(Installation(ALL, PAGES, {"templo": True}, boot_kept=kept))
+
+
 def test_without_a_network_it_says_how_to_get_one() -> None:
     assert "This machine is on no network" in shown(Installation(ALL, (), {"templo": True}))
 
