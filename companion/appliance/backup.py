@@ -34,9 +34,12 @@ PATIENCE_S = 1800.0
 """A store of many years on a slow card takes minutes."""
 
 LEDGER, STORE = "ledger.templo", "store.sqlite"
+_DATABASES = {LEDGER: "ledger.sqlite3", STORE: "companion.sqlite"}
+"""What each is a copy of, in the state folder of its program, unless the store is elsewhere."""
 _ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 _WORK = "backup-work"
 _NIGHTLY = re.compile(r"templo-mayor-\d{4}-\d{2}-\d{2}\.tar\.gz")
+_DRAFT = re.compile(r"\.(templo-mayor|settings-replaced)-[\dT-]+\.tar\.gz\.draft")
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -62,6 +65,12 @@ class Program:
     def settings_name(self) -> str:
         """The name of its settings file in an archive."""
         return f"settings/{self.unit.removeprefix('templo-')}.toml"
+
+    def size(self) -> int:
+        """Return how many bytes its database has, with what is still in its log."""
+        database = self.state / _DATABASES.get(self.member, self.member)
+        paths = [database.with_name(database.name + ending) for ending in ("", "-wal")]
+        return sum(path.stat().st_size for path in paths if path.exists())
 
     def run(self, *arguments: str, alone: bool = False) -> str:
         """Run one of its commands and return what it prints; raises `BackupError` with what it says if it fails.
@@ -342,6 +351,7 @@ def _collect(installation: Installation, file: Path, work: Path, now: datetime, 
     members, lines = _copied_settings(installation, work), []
     with _reported(f"the backup {file}"):
         _check_target(file)
+        _check_space(installation, file)
         copies = work / "databases"
         copies.mkdir(mode=0o700)
         for program in installation.programs:
@@ -359,6 +369,20 @@ def _check_target(file: Path) -> None:
     """Refuse a place where no file can be before anything is copied."""
     if not file.absolute().parent.is_dir():
         raise ArchiveError(f"{file} cannot be written: there is no folder {file.absolute().parent}")
+
+
+def _check_space(installation: Installation, file: Path) -> None:
+    """Refuse a disk without room for copies of the databases and, at most as large, the archive of them."""
+    size = sum(program.size() for program in installation.programs)
+    needed: dict[int, int] = {}
+    for folder in (installation.folder, file.absolute().parent):
+        device = folder.stat().st_dev
+        needed[device] = needed.get(device, 0) + size
+        if (free := shutil.disk_usage(folder).free) < needed[device]:
+            raise BackupError(
+                f"{folder} has {free / 1e6:.1f} MB free; expected {needed[device] / 1e6:.1f} MB at least for "
+                f"databases of {size / 1e6:.1f} MB: delete old backups or other files"
+            )
 
 
 def _copied_settings(installation: Installation, work: Path) -> dict[str, Path]:
@@ -471,6 +495,9 @@ def _alone(installation: Installation) -> Iterator[Path]:
         with _reported(f"the folder {work}"):
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir(mode=0o700)
+            for path in folder.iterdir():
+                if _DRAFT.fullmatch(path.name):  # a power cut left it
+                    path.unlink()
         try:
             yield work
         finally:

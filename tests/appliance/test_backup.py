@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sqlite3
 import tarfile
@@ -440,6 +441,32 @@ def test_a_backup_that_fails_leaves_the_ones_before_it_and_nothing_half_made(car
     assert {path: path.read_bytes() for path in folder.glob("*.tar.gz")} == before
     assert {path.name for path in folder.iterdir()} == {".lock", *(path.name for path in before)}
     assert not list(card.folder.rglob("backup-work"))
+
+
+def test_what_an_interrupted_backup_left_is_removed_by_the_next(new: Card) -> None:
+    folder = new.folder / "backups"
+    (folder / ".work").mkdir(parents=True)
+    for name in (".templo-mayor-2026-11-20.tar.gz.draft", ".settings-replaced-20261120T043000.tar.gz.draft"):
+        (folder / name).write_bytes(b"half")
+    (folder / ".mine.draft").touch()
+    back_up(new.installation(), None, NOW)
+    assert {path.name for path in folder.iterdir()} == {".lock", ".mine.draft", "templo-mayor-2026-11-23.tar.gz"}
+
+
+def test_a_backup_for_which_there_is_too_little_space_is_refused_before_anything_is_copied(
+    card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = (card.temple / FILE_NAME).stat().st_size + card.store.stat().st_size
+    usage, free = shutil.disk_usage(tmp_path), 0
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=free))
+    free = 2 * size - 1
+    with pytest.raises(BackupError) as refused:
+        back_up(card.installation(), None, NOW)
+    assert f"{card.folder / 'backups'} has {free / 1e6:.1f} MB free" in str(refused.value)
+    assert f"expected {2 * size / 1e6:.1f} MB at least" in str(refused.value)
+    assert [path.name for path in (card.folder / "backups").iterdir()] == [".lock"]
+    free = 2 * size
+    back_up(card.installation(), None, NOW)
 
 
 def test_a_backup_overwrites_no_file_and_needs_a_folder(card: Card, tmp_path: Path) -> None:
