@@ -88,7 +88,7 @@ class Machine:
 def apply(file: Path, machine: Machine) -> None:
     """Check everything that a file gives, then apply it; raises `BootError` before anything is changed."""
     try:
-        tables = tomllib.loads(file.read_text("utf-8"))
+        tables = _tables(file)
     except OSError as error:
         raise BootError(f"{file} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -109,6 +109,11 @@ def apply(file: Path, machine: Machine) -> None:
             _write(machine.settings / f"{program}.toml", to_toml(given), 0o640, f"templo-{program}")
             _place_drop_in(program, _is_elsewhere(given), machine)
     machine.run("systemctl", "daemon-reload")
+
+
+def _tables(file: Path) -> dict[str, object]:
+    """Return what a file gives; Notepad and others may have saved it with a byte order mark."""
+    return tomllib.loads(file.read_text("utf-8-sig"))
 
 
 def _settings_of(
@@ -278,7 +283,8 @@ def _digest(file: Path) -> str:
 
 def _set_aside(file: Path) -> None:
     """Rename an applied file and remove its passwords; raises `OSError`."""
-    file.with_suffix(".applied.toml").write_text(_without_passwords(file.read_text("utf-8")))
+    applied = f"# This was applied. Passwords are left out.\n{to_toml(_without_passwords(_tables(file)))}"
+    file.with_suffix(".applied.toml").write_text(applied, "utf-8")
     file.unlink()
     file.with_suffix(".error.txt").unlink(missing_ok=True)
 
@@ -300,13 +306,17 @@ def _has_password(login: Path) -> bool:
         raise BootError(f"{login} cannot be read: {error}") from error
 
 
-def _without_passwords(content: str) -> str:
-    r"""Return a settings file without the lines that give a password.
+def _without_passwords(tables: Mapping[str, object]) -> dict[str, object]:
+    """Return settings without any key that is called password.
 
-    >>> _without_passwords('[wifi]\nssid = "Home"\npassword = "secret"\n')
-    '[wifi]\nssid = "Home"\n# password was applied\n'
+    >>> _without_passwords({"name": "attic", "wifi": {"ssid": "Home", "password": "secret"}})
+    {'name': 'attic', 'wifi': {'ssid': 'Home'}}
     """
-    return re.sub(r"(?m)^.*\bpassword\b.*=.*$", "# password was applied", content)
+    return {
+        key: _without_passwords(value) if isinstance(value, Mapping) else value
+        for key, value in tables.items()
+        if key != "password"
+    }
 
 
 def _run(*command: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -127,6 +128,27 @@ def test_the_file_is_applied_once_and_set_aside_without_its_passwords(card: Card
     assert "slash" not in applied
     assert "secret" not in applied
     assert not card.fault.exists()
+
+
+def test_no_line_of_a_password_stays_however_it_is_written(card: Card) -> None:
+    text = (
+        '# the password is secret zero\nname = "attic"\n'
+        'broker = {user = "x", password = "secret one", port = 1884}\n'
+        '[wifi]\ncountry = "MX"\nssid = "Home"\n"password" = """\nsecret two"""\n'
+    )
+    assert card.boot(text) == 0, card.fault.read_text()
+    applied = card.file.with_suffix(".applied.toml").read_text()
+    assert "secret" not in applied
+    assert tomllib.loads(applied) == {
+        "name": "attic",
+        "broker": {"user": "x", "port": 1884},
+        "wifi": {"country": "MX", "ssid": "Home"},
+    }
+
+
+def test_a_file_that_windows_saved_with_a_byte_order_mark_is_read(card: Card) -> None:
+    assert card.boot('\ufeffname = "attic"\r\n') == 0
+    assert card.written()["etc/controller.toml"] == 'temple = "attic"\n'
 
 
 def test_a_name_for_the_broker_on_this_machine_is_given_to_its_access_list(card: Card) -> None:
