@@ -8,6 +8,9 @@ FILE = "broker-elsewhere.conf"
 OLD_FILE = "boot.conf"
 """What it was called when it came from the boot partition."""
 
+_KEPT = {"companion": ("-/etc/templo-mayor/tls/settings.env",)}
+"""Which files of its variables a program keeps: an empty `EnvironmentFile=` forgets all of them."""
+
 _HOME = "link-local 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
 
 
@@ -18,4 +21,5 @@ def drop_in(origin: str, program: str) -> str:
     out of it.
     """
     allowed = f"IPAddressAllow={_HOME}\n" if program == "controller" else ""
-    return f"# {origin}\n[Service]\nEnvironmentFile=\n{allowed}"
+    kept = "".join(f"EnvironmentFile={file}\n" for file in _KEPT.get(program, ()))
+    return f"# {origin}\n[Service]\nEnvironmentFile=\n{kept}{allowed}"

@@ -11,6 +11,7 @@ import pwd
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -33,8 +34,12 @@ PATIENCE_S = 1800.0
 """A store of many years on a slow card takes minutes."""
 
 LEDGER, STORE = "ledger.templo", "store.sqlite"
+_DATABASES = {LEDGER: "ledger.sqlite3", STORE: "companion.sqlite"}
+"""What each is a copy of, in the state folder of its program, unless the store is elsewhere."""
+_ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 _WORK = "backup-work"
 _NIGHTLY = re.compile(r"templo-mayor-\d{4}-\d{2}-\d{2}\.tar\.gz")
+_DRAFT = re.compile(r"\.(templo-mayor|settings-replaced)-[\dT-]+\.tar\.gz\.draft")
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -61,6 +66,12 @@ class Program:
         """The name of its settings file in an archive."""
         return f"settings/{self.unit.removeprefix('templo-')}.toml"
 
+    def size(self) -> int:
+        """Return how many bytes its database has, with what is still in its log."""
+        database = self.state / _DATABASES.get(self.member, self.member)
+        paths = [database.with_name(database.name + ending) for ending in ("", "-wal")]
+        return sum(path.stat().st_size for path in paths if path.exists())
+
     def run(self, *arguments: str, alone: bool = False) -> str:
         """Run one of its commands and return what it prints; raises `BackupError` with what it says if it fails.
 
@@ -82,6 +93,7 @@ class Program:
                 text=True,
                 timeout=PATIENCE_S,
                 check=False,
+                start_new_session=True,  # what ends this command in a terminal leaves no database half replaced
             )
         except (OSError, KeyError, subprocess.TimeoutExpired) as error:
             raise BackupError(f"{self.command[0]} cannot be run: {error}") from error
@@ -177,54 +189,161 @@ def back_up(installation: Installation, file: Path | None, now: datetime) -> lis
 def restore(installation: Installation, file: Path, now: datetime) -> list[str]:
     """Put everything that a backup holds in the place of what is here, and return what to print.
 
-    All of it is tried beside what is here before the daemons are stopped. What it replaces is kept: both databases
-    beside their places, settings in an archive of their own. Raises `BackupError`.
+    All of it is tried beside what is here, and the settings that are here are kept in an archive of their own, before
+    the daemons are stopped. The databases that it replaces are kept beside their places. A restore that fails puts
+    the settings back, also if SIGHUP (the terminal's connection is lost), SIGTERM or SIGINT ends it. Raises
+    `BackupError`, whose message says what has changed.
     """
-    with _alone(installation) as work:
-        with _reported(f"the backup {file}"):
-            manifest = archive.unpack(file, work)
-            for name in manifest.members.keys() - {LEDGER, STORE}:
-                _place(installation, name)
-        for program in installation.programs:
-            if program.member in manifest.members:
-                _rehearse(program, work, file)
-        states = installation.systemd("is-enabled", *UNITS).split("\n")
-        enabled = [unit for unit, state in zip(UNITS, states, strict=False) if state == "enabled"]
-        installation.systemd("stop", *UNITS[:0:-1])
+    with _interruption() as interruption:
         try:
-            lines = _replace(installation, manifest, work, file, now)
-        finally:
-            if enabled:
-                installation.systemd("restart", "--no-block", *enabled)
+            with _alone(installation) as work:
+                with _reported(f"the backup {file}"):
+                    manifest = archive.unpack(file, work)
+                    for name in manifest.members.keys() - {LEDGER, STORE}:
+                        _place(installation, name)
+                for program in installation.programs:
+                    if program.member in manifest.members:
+                        _rehearse(program, work, file)
+                before = _kept_settings(installation, manifest, work, now)
+                interruption.is_deferred = True
+                lines = _exchange(installation, manifest, before, work, file, interruption.check)
+        except _InterruptedRestoreError as error:
+            raise BackupError(f"{error}\nNothing was changed.") from None
     at = f"{manifest.made_at:%Y-%m-%d %H:%M} UTC, Templo Mayor {manifest.software} on {manifest.host}"
     return [f"Restored {file} ({at}).", *lines]
 
 
-def _replace(
-    installation: Installation, manifest: archive.Manifest, work: Path, file: Path, now: datetime
-) -> list[str]:
-    """Replace settings and databases, and return what to print; settings come back if a database cannot be."""
-    settings = {name: member for name, member in manifest.members.items() if name not in (LEDGER, STORE)}
-    before: dict[str, Path] = {}
-    lines: list[str] = []
+class _InterruptedRestoreError(BaseException):
+    """A signal that ends a restore."""
+
+
+@dataclass(slots=True)
+class _Interruption:
+    """Raises `_InterruptedRestoreError` for a signal: where it arrives, or once deferred at the next `check`."""
+
+    is_deferred: bool = False
+    number: int = 0
+
+    def on_signal(self, number: int, _frame: object) -> None:
+        """Handle a signal."""
+        self.number = number
+        if not self.is_deferred:
+            self.check()
+
+    def check(self) -> None:
+        """Raise if a signal has arrived."""
+        if self.number:
+            raise _InterruptedRestoreError(f"The restore was ended by {signal.Signals(self.number).name}.")
+
+
+@contextmanager
+def _interruption() -> Iterator[_Interruption]:
+    """Handle the signals that end a command, until the block is left."""
+    found = _Interruption()
+    before = {number: signal.signal(number, found.on_signal) for number in _ENDING}
     try:
+        yield found
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The settings that were here: copies by name, and the archive of them, if there were any."""
+
+    copies: Mapping[str, Path]
+    archive: Path | None
+
+
+def _settings_in(manifest: archive.Manifest) -> dict[str, archive.Member]:
+    return {name: member for name, member in manifest.members.items() if name not in (LEDGER, STORE)}
+
+
+def _kept_settings(installation: Installation, manifest: archive.Manifest, work: Path, now: datetime) -> _Kept:
+    """Write the settings that are here into an archive, if the backup has settings to replace them."""
+    copies = _copied_settings(installation, work / "before") if _settings_in(manifest) else {}
+    if not copies:
+        return _Kept(copies, None)
+    file = installation.folder / f"settings-replaced-{now:%Y%m%dT%H%M%S}.tar.gz"
+    try:
+        archive.pack(file, copies, now, replace=True)
+    except ArchiveError as error:
+        raise BackupError(f"{error}\nNothing was changed.") from error
+    return _Kept(copies, file)
+
+
+def _exchange(
+    installation: Installation,
+    manifest: archive.Manifest,
+    before: _Kept,
+    work: Path,
+    file: Path,
+    check: Callable[[], None],
+) -> list[str]:
+    """Replace settings and databases while the daemons are stopped, and return what to print."""
+    states = installation.systemd("is-enabled", *UNITS).split("\n")
+    enabled = [unit for unit, state in zip(UNITS, states, strict=False) if state == "enabled"]
+    installation.systemd("stop", *UNITS[:0:-1])
+    try:
+        return _replace(installation, manifest, before, work, file, check)
+    finally:
+        if enabled:
+            installation.systemd("restart", "--no-block", *enabled)
+
+
+def _replace(
+    installation: Installation,
+    manifest: archive.Manifest,
+    before: _Kept,
+    work: Path,
+    file: Path,
+    check: Callable[[], None],
+) -> list[str]:
+    """Replace settings and databases, and return what to print; whatever ends it early, the settings come back.
+
+    `check` raises if somebody has ended the restore; it is called where no database is half replaced.
+    """
+    settings = _settings_in(manifest)
+    lines: list[str] = []
+    is_renewing = False
+    try:
+        check()
         if settings:
-            before = _copied_settings(installation, work / "before")
             _set_settings(installation, {name: work / name for name in settings}, settings)
         for program in installation.programs:
+            check()
             lines += _restored(program, manifest, work, file)
-    except BackupError as error:
-        if before:
-            _set_settings(installation, before, {name: archive.described(path) for name, path in before.items()})
-        raise BackupError("\n".join([str(error), *(lines or ["Nothing was changed."])])) from error
-    if before:
-        replaced = installation.folder / f"settings-replaced-{now:%Y%m%dT%H%M%S}.tar.gz"
-        with _reported("the settings that were here"):
-            archive.pack(replaced, before, now, replace=True)
-        lines.append(f"The settings that were here are kept as {replaced}")
-    if settings:
-        installation.renew_access()
-    return lines
+        check()
+        if settings:
+            is_renewing = True
+            installation.renew_access()
+    except BaseException as error:
+        state = _put_back(installation, before, is_renewing) if settings else []
+        changed = [*lines, *state] if lines or len(state) > 1 else ["Nothing was changed."]
+        reason = str(error) if isinstance(error, (BackupError, _InterruptedRestoreError)) else repr(error)
+        raise BackupError("\n".join([reason, *changed])) from error
+    return [*lines, *([f"The settings that were here are kept as {before.archive}"] if before.archive else [])]
+
+
+def _put_back(installation: Installation, before: _Kept, is_renewed: bool) -> list[str]:
+    """Make the settings what they were, also for the broker if it may have others; return what to say of them."""
+    try:
+        _set_settings(
+            installation, before.copies, {name: archive.described(path) for name, path in before.copies.items()}
+        )
+    except (BackupError, OSError) as error:
+        how = f"; 'sudo templo-mayor restore {before.archive}' brings them back" if before.archive else ""
+        return [f"The settings that were here are not back: {error}", f"Free some space or mend the disk{how}."]
+    if is_renewed:
+        try:
+            installation.renew_access()
+        except BackupError as error:
+            return ["The settings are those that were here.", f"{error}: 'sudo {ACCESS} --again' tries again."]
+    if before.archive:
+        with suppress(OSError):  # a copy of what is here again does no harm
+            before.archive.unlink(missing_ok=True)
+    return ["The settings are those that were here."]
 
 
 def _collect(installation: Installation, file: Path, work: Path, now: datetime, replace: bool) -> list[str]:
@@ -232,6 +351,7 @@ def _collect(installation: Installation, file: Path, work: Path, now: datetime, 
     members, lines = _copied_settings(installation, work), []
     with _reported(f"the backup {file}"):
         _check_target(file)
+        _check_space(installation, file)
         copies = work / "databases"
         copies.mkdir(mode=0o700)
         for program in installation.programs:
@@ -249,6 +369,20 @@ def _check_target(file: Path) -> None:
     """Refuse a place where no file can be before anything is copied."""
     if not file.absolute().parent.is_dir():
         raise ArchiveError(f"{file} cannot be written: there is no folder {file.absolute().parent}")
+
+
+def _check_space(installation: Installation, file: Path) -> None:
+    """Refuse a disk without room for copies of the databases and, at most as large, the archive of them."""
+    size = sum(program.size() for program in installation.programs)
+    needed: dict[int, int] = {}
+    for folder in (installation.folder, file.absolute().parent):
+        device = folder.stat().st_dev
+        needed[device] = needed.get(device, 0) + size
+        if (free := shutil.disk_usage(folder).free) < needed[device]:
+            raise BackupError(
+                f"{folder} has {free / 1e6:.1f} MB free; expected {needed[device] / 1e6:.1f} MB at least for "
+                f"databases of {size / 1e6:.1f} MB: delete old backups or other files"
+            )
 
 
 def _copied_settings(installation: Installation, work: Path) -> dict[str, Path]:
@@ -361,6 +495,9 @@ def _alone(installation: Installation) -> Iterator[Path]:
         with _reported(f"the folder {work}"):
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir(mode=0o700)
+            for path in folder.iterdir():
+                if _DRAFT.fullmatch(path.name):  # a power cut left it
+                    path.unlink()
         try:
             yield work
         finally:

@@ -1,11 +1,13 @@
 """Applies the settings that somebody wrote onto a card's boot partition: the unit `templo-mayor-boot`.
 
 A flashed card has neither screen nor keyboard, but every computer can write to its boot partition. The file is
-checked and applied as a whole, or not at all; then it is renamed and its passwords are removed.
+checked and applied as a whole, or not at all; then it is renamed and its passwords are removed. One that cannot be
+renamed is not applied again until its content changes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 import shutil
@@ -33,10 +35,17 @@ from templo.toml_text import to_toml
 FILES = (Path("/boot/firmware/templo-mayor.toml"), Path("/boot/templo-mayor.toml"))
 """Where a card's boot partition is mounted, on Raspberry Pi OS and elsewhere."""
 
+LOGINS = ("companion.env", "homeassistant.env", "watcher.env", "controller.env")
+"""What every installation has in the folder of its settings, in the order in which it is written."""
+
+APPLIED = "boot-applied"
+"""The name of the file, in the same folder, with the digest of an applied file that could not be set aside."""
+
 _OWN = ("name", "wifi")
 _CONTROLLER = ("beams", "counting", "broker")
 _COMPANION = ("web", "broker")
 ORIGIN = "By templo-mayor-boot, from the file on the boot partition."
+_PASSWORD = re.compile(r"^TEMPLO_BROKER_PASSWORD=\S", re.MULTILINE)
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 log = logging.getLogger(__name__)
@@ -79,7 +88,7 @@ class Machine:
 def apply(file: Path, machine: Machine) -> None:
     """Check everything that a file gives, then apply it; raises `BootError` before anything is changed."""
     try:
-        tables = tomllib.loads(file.read_text("utf-8"))
+        tables = _tables(file)
     except OSError as error:
         raise BootError(f"{file} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -91,17 +100,51 @@ def apply(file: Path, machine: Machine) -> None:
             expected = f"did you mean {meant}?" if meant else f"expected one of {', '.join(known)}"
             raise BootError(f"{quoted(key)} (from {file}) is no setting; {expected}")
     own = _checked(file, tables, machine)
-    for program, names in (("controller", _CONTROLLER), ("companion", _COMPANION)):
-        given = {name: tables[name] for name in names if name in tables}
-        if program == "controller" and "name" in tables:
-            given = {"temple": own.name, **given}
+    settings = {name: _settings_of(name, tables, own, machine) for name in ("controller", "companion")}
+    _join(own.wifi, machine)
+    if "name" in tables and not _is_elsewhere(settings["controller"]):
+        machine.run("templo-broker-access", "--again", "--own", own.name)
+    for program, given in settings.items():
         if given:
             _write(machine.settings / f"{program}.toml", to_toml(given), 0o640, f"templo-{program}")
-            _place_drop_in(program, own.broker.host not in _LOCAL, machine)
+            _place_drop_in(program, _is_elsewhere(given), machine)
     machine.run("systemctl", "daemon-reload")
-    if own.broker.host in _LOCAL and "name" in tables:
-        machine.run("templo-broker-access", "--again", "--own", own.name)
-    _join(own.wifi, machine)
+
+
+def _tables(file: Path) -> dict[str, object]:
+    """Return what a file gives; Notepad and others may have saved it with a byte order mark."""
+    return tomllib.loads(file.read_text("utf-8-sig"))
+
+
+def _settings_of(
+    program: str, tables: Mapping[str, object], own: BootSettings, machine: Machine
+) -> Mapping[str, object]:
+    """Return the new settings of a program, or none if it keeps those that it has.
+
+    A file that says nothing of the broker leaves each program at the broker where it is.
+    """
+    given = {
+        name: tables[name] for name in (_CONTROLLER if program == "controller" else _COMPANION) if name in tables
+    }
+    if program == "controller" and "name" in tables:
+        given = {"temple": own.name, **given}
+    if given and "broker" not in given and (broker := _broker_in(machine.settings / f"{program}.toml")):
+        given["broker"] = broker
+    return given
+
+
+def _broker_in(file: Path) -> object:
+    """Return the broker in a program's settings file; none if it says nothing of one, or cannot be read."""
+    try:
+        return tomllib.loads(file.read_text("utf-8")).get("broker")
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _is_elsewhere(settings: Mapping[str, object]) -> bool:
+    """Return whether the broker of a program's settings is on another machine."""
+    broker = settings.get("broker")
+    return isinstance(broker, Mapping) and broker.get("host", _LOCAL[0]) not in _LOCAL
 
 
 def _place_drop_in(program: str, is_elsewhere: bool, machine: Machine) -> None:
@@ -144,7 +187,10 @@ def _checked(file: Path, tables: Mapping[str, object], machine: Machine) -> Boot
 
 def _join(wifi: WifiSettings, machine: Machine) -> None:
     if wifi.country and shutil.which("raspi-config"):  # it allows the radio, which is off until the country is known
-        machine.run("raspi-config", "nonint", "do_wifi_country", wifi.country)
+        try:
+            machine.run("raspi-config", "nonint", "do_wifi_country", wifi.country)
+        except BootError as error:  # without a radio there is no Wi-Fi to keep the rest back for
+            log.warning("wifi.country %r could not be set: %s", wifi.country, error)
     if wifi.ssid:
         lines = ["[connection]", "id=templo-mayor", "type=wifi", "[wifi]", "mode=infrastructure"]
         lines.append(f"ssid={';'.join(str(each) for each in wifi.ssid.encode())};")  # as bytes, whatever they are
@@ -180,7 +226,7 @@ def _write(path: Path, content: str, mode: int, group: str | None = None) -> Non
 
 
 def main() -> int:
-    """Apply the file if there is one; passwords of the broker are made where an image came without any."""
+    """Apply the file if there is one; passwords of the broker are made where any is missing."""
     logs.set_up("templo-mayor-boot", "info")
     machine = Machine(
         Path("/etc/templo-mayor"),
@@ -193,36 +239,84 @@ def main() -> int:
 
 def boot(file: Path | None, machine: Machine, found: Path) -> int:
     """Apply a file and set it aside; write what is wrong into `found` and beside it. Return the exit code."""
-    found.unlink(missing_ok=True)
+    kept = found.with_name(boot_fault.KEPT)
+    for path in (found, kept):
+        path.unlink(missing_ok=True)
+    applied = machine.settings / APPLIED
     try:
-        if not (machine.settings / "controller.env").exists():
+        if not all(_has_password(machine.settings / name) for name in LOGINS):
             machine.run("templo-broker-access", "--again")
         if file is None:
             return 0
-        apply(file, machine)
+        if not _is_applied(file, applied):
+            apply(file, machine)
+            log.info("%s was applied", file)
     except BootError as error:
         log.error("%s", error)
-        for path in (found, file and file.with_suffix(".error.txt")):
-            if path:
-                with suppress(OSError):  # a boot partition may be read-only
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_text(f"{error}\n")
+        _note(found, str(error))
+        if file:
+            _note(file.with_suffix(".error.txt"), str(error))
         return 1
-    log.info("%s was applied", file)
-    with suppress(OSError):
-        file.with_suffix(".applied.toml").write_text(_without_passwords(file.read_text("utf-8")))
-        file.unlink()
-        file.with_suffix(".error.txt").unlink(missing_ok=True)
+    try:
+        _set_aside(file)
+        applied.unlink(missing_ok=True)
+    except OSError as error:
+        reason = f"{file} was applied, but cannot be renamed, and still holds its passwords: {error.strerror}"
+        log.error("%s", reason)
+        _note(kept, f"{reason}. Delete it on any computer.")
+        with suppress(OSError):
+            files.write_whole(applied, _digest(file).encode())
     return 0
 
 
-def _without_passwords(content: str) -> str:
-    r"""Return a settings file without the lines that give a password.
+def _is_applied(file: Path, applied: Path) -> bool:
+    """Return whether a file has the content that was applied last and could not be set aside."""
+    try:
+        return applied.read_text() == _digest(file)
+    except OSError:
+        return False
 
-    >>> _without_passwords('[wifi]\nssid = "Home"\npassword = "secret"\n')
-    '[wifi]\nssid = "Home"\n# password was applied\n'
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _set_aside(file: Path) -> None:
+    """Rename an applied file and remove its passwords; raises `OSError`."""
+    applied = f"# This was applied. Passwords are left out.\n{to_toml(_without_passwords(_tables(file)))}"
+    file.with_suffix(".applied.toml").write_text(applied, "utf-8")
+    file.unlink()
+    file.with_suffix(".error.txt").unlink(missing_ok=True)
+
+
+def _note(path: Path, text: str) -> None:
+    """Write what a person has to know, if that is possible: a boot partition may be read-only."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+
+
+def _has_password(login: Path) -> bool:
+    """Return whether a file gives a password of the broker: a power cut can leave it away, or empty."""
+    try:
+        return _PASSWORD.search(login.read_text(errors="replace")) is not None
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise BootError(f"{login} cannot be read: {error}") from error
+
+
+def _without_passwords(tables: Mapping[str, object]) -> dict[str, object]:
+    """Return settings without any key that is called password.
+
+    >>> _without_passwords({"name": "attic", "wifi": {"ssid": "Home", "password": "secret"}})
+    {'name': 'attic', 'wifi': {'ssid': 'Home'}}
     """
-    return re.sub(r"(?m)^.*\bpassword\b.*=.*$", "# password was applied", content)
+    return {
+        key: _without_passwords(value) if isinstance(value, Mapping) else value
+        for key, value in tables.items()
+        if key != "password"
+    }
 
 
 def _run(*command: str) -> None:

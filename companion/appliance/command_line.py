@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="templo-mayor", description="The temple that is installed on this machine.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
+    shown = commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
+    shown.add_argument("--no-secrets", action="store_true", help="leave out codes and passwords, for a log")
     network = commands.add_parser(
         "network", help="answer one request about the network, or open a hotspot; for units"
     )
@@ -45,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SettingsError as error:
         terminal.write(f"The companion cannot start: {error}")
         return 1
+    if given.no_secrets:
+        found = status.without_secrets(found)
     terminal.write(*status.described(found, terminal.code))
     return 0 if found.counts else 1
 

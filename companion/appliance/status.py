@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import shlex
 import subprocess
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from companion.adapters import boot_fault
-from companion.adapters.network.addresses import ALIAS, ANNOUNCED, announced_name, phone_addresses
+from companion.adapters.network.addresses import ALIAS, ANNOUNCED, announced_name, own_addresses, phone_addresses
 from companion.adapters.network.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, owner_in
 from companion.appliance import tls
@@ -56,6 +57,11 @@ class Installation:
     """The code for the settings on the page; empty if this user may not read it."""
     backup_failed: bool = False
     boot_fault: str = ""
+    boot_kept: str = ""
+    has_ipv6: bool = False
+    """Whether other networks reach this machine by IPv6, which the pages do not answer."""
+    has_secrets: bool = False
+    """Whether a code or a password was left out."""
 
     @property
     def counts(self) -> bool:
@@ -103,7 +109,20 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         owner=owner.code if owner else "",
         backup_failed=systemd("is-failed", NIGHTLY) == "failed",
         boot_fault=boot_fault.read(),
+        boot_kept=boot_fault.read_kept(),
+        has_ipv6=reaches_by_ipv6(own_addresses()),
     )
+
+
+def without_secrets(found: Installation) -> Installation:
+    """Return what anybody may read, such as in a log."""
+    return replace(found, owner="", hotspot=None, has_secrets=bool(found.owner or found.hotspot))
+
+
+def reaches_by_ipv6(addresses: Sequence[str]) -> bool:
+    """Return whether an address is one of IPv6 that leads further than this machine and its link."""
+    found = [ipaddress.ip_address(each) for each in addresses]
+    return any(each.version == 6 and not each.is_loopback and not each.is_link_local for each in found)
 
 
 def _counting(metrics: str) -> dict[str, bool]:
@@ -145,6 +164,8 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
             lines.append(f"  or, where the authority is trusted  {found.secure[0]}  ({found.pages[0]}/trust)")
         if found.owner:
             lines.append(f"  The owner's code, for settings on the page  {found.owner[:4]}-{found.owner[4:]}")
+        if found.has_secrets:
+            lines.append("  'sudo templo-mayor status' shows the owner's code, and the password of an open hotspot")
         if found.hotspot:
             lines.append(f"  First join the Wi-Fi {found.hotspot.name}, password {found.hotspot.password}")
         for text in (*([found.hotspot.as_qr()] if found.hotspot else []), found.pages[0]):
@@ -153,6 +174,8 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
     todo = _next(found)
     if found.boot_fault:
         todo.insert(0, f"The settings on the boot partition were not applied: {found.boot_fault}")
+    if found.boot_kept:
+        todo.append(found.boot_kept)
     if found.backup_failed:
         todo.append(f"The last nightly backup failed: 'sudo journalctl -n 30 -u {NIGHTLY}' says why.")
     return [*lines, "", *(f"  {each}" for each in todo)]
@@ -168,7 +191,9 @@ def _next(found: Installation) -> list[str]:
         for role, state in found.units.items()
         if state != "active"
     ]
-    if not found.pages:
+    if not found.pages and found.has_ipv6:
+        todo.append("This machine has no IPv4 address; the pages need one.")
+    elif not found.pages:
         todo.append("This machine is on no network: plug in a cable, or choose a Wi-Fi with 'sudo nmtui'.")
     if todo:
         return todo

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,7 +77,8 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
     def start() -> int:
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
             first_start = settings.web.first_start == "on" and not demo_temples
-            return _Daemon(settings, games, instance, first_start).serve(supervised, demo_temples, deck)
+            daemon = _Daemon(settings, games, instance, first_start, supervised.extend_start)
+            return daemon.serve(supervised, demo_temples, deck)
 
     return start_when_possible(start, settings.web, supervised)
 
@@ -94,7 +95,14 @@ def _check(settings: Settings) -> None:
 class _Daemon:
     """Every object of the companion, connected to the others; `serve` starts and stops them."""
 
-    def __init__(self, settings: Settings, games: Mapping[str, Game[Any]], instance: str, first_start: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        games: Mapping[str, Game[Any]],
+        instance: str,
+        first_start: bool,
+        on_progress: Callable[[], None],
+    ) -> None:
         self._settings = settings
         self._died: list[str] = []
         shared = settings.shared == "on"
@@ -102,7 +110,7 @@ class _Daemon:
             ("intake", "link", "server", "pages", "pacer", *(sharing.THREADS if shared else ())), time.monotonic
         )
         self._hub = Hub()
-        self._store = SqlStore(settings.store_url)
+        self._store = SqlStore(settings.store_url, on_progress=on_progress)
         workspace = Workspace(
             self._store, games, _now, secrets.token_bytes, self._on_change, paced=True, shared=shared
         )

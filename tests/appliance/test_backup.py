@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import signal
 import sqlite3
 import tarfile
 from collections.abc import Iterator
@@ -287,6 +289,132 @@ def test_a_daemon_that_does_not_stop_is_refused_and_the_settings_come_back(made:
     assert new.asked[-1][0] == "restart"
 
 
+def test_settings_that_cannot_be_kept_are_not_replaced(
+    made: Path, new: Card, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: Path, *_rest: object, **_more: object) -> None:
+        raise archive.ArchiveError(f"{file} cannot be written: [Errno 28] No space left on device")
+
+    monkeypatch.setattr(archive, "pack", full)
+    before = untouched(new)
+    with pytest.raises(BackupError, match="No space left on device") as refused:
+        restore(new.installation(), made, NOW)
+    assert str(refused.value).endswith("Nothing was changed.")
+    assert untouched(new) == before
+    assert new.asked == [], "the daemons keep running"
+
+
+def test_the_settings_are_kept_for_good_before_a_daemon_is_stopped(made: Path, new: Card) -> None:
+    kept: list[bool] = []
+
+    def systemd(*words: str) -> str:
+        if words[0] == "stop":
+            kept.append(any((new.folder / "backups").glob("settings-replaced-*.tar.gz")))
+        return ""
+
+    restore(replace(new.installation(), systemd=systemd), made, NOW)
+    assert kept == [True]
+
+
+class Ended(Program):
+    """A program during whose restore in place somebody ends `templo-mayor restore`."""
+
+    def run(self, *words: str, alone: bool = False) -> str:
+        if words[0] == "restore" and not alone:
+            raise KeyboardInterrupt
+        return super().run(*words, alone=alone)
+
+
+class Signalled(Program):
+    """A program that a signal reaches while its database is being restored: in place, or for a try."""
+
+    number = signal.SIGHUP
+    tried = False
+
+    def run(self, *words: str, alone: bool = False) -> str:
+        if words[0] == "restore" and alone == self.tried:
+            signal.raise_signal(self.number)
+        return super().run(*words, alone=alone)
+
+
+def with_ledger_of(kind: type[Program], card: Card) -> Installation:
+    """Return the installation of a card whose controller's commands are of another kind."""
+    found = card.installation()
+    ledger, store = found.programs
+    other = kind(ledger.unit, ledger.command, ledger.state, ledger.member, ledger.environment)
+    return replace(found, programs=(other, store))
+
+
+def test_settings_come_back_however_a_restore_ends(made: Path, new: Card) -> None:
+    before = untouched(new)
+    with pytest.raises(BackupError, match="KeyboardInterrupt") as refused:
+        restore(with_ledger_of(Ended, new), made, NOW)
+    assert str(refused.value).endswith("Nothing was changed.")
+    assert untouched(new) == before
+    assert new.asked[-1][0] == "restart"
+    assert not list((new.folder / "backups").glob("settings-replaced-*"))
+    assert new.renewed == 0, "the broker still has the passwords that came back"
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_restore_between_two_databases_and_the_settings_come_back(
+    made: Path, new: Card, number: signal.Signals
+) -> None:
+    kind = type("Kind", (Signalled,), {"number": number})
+    handlers = [signal.getsignal(each) for each in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)]
+    settings = {path: path.read_text() for path in new.settings.iterdir()}
+    with pytest.raises(BackupError, match=f"ended by {number.name}") as refused:
+        restore(with_ledger_of(kind, new), made, NOW)
+    assert "5 tokens restored" in str(refused.value), "no database is left half replaced"
+    assert "The settings are those that were here." in str(refused.value)
+    assert {path: path.read_text() for path in new.settings.iterdir()} == settings
+    assert new.probe() == []
+    assert new.renewed == 0
+    assert new.asked[-1][0] == "restart"
+    assert [signal.getsignal(each) for each in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)] == handlers
+
+
+def test_a_signal_while_a_restore_is_tried_ends_it_at_once(made: Path, new: Card) -> None:
+    before = untouched(new)
+    with pytest.raises(BackupError, match="ended by SIGHUP") as refused:
+        restore(with_ledger_of(type("Kind", (Signalled,), {"tried": True}), new), made, NOW)
+    assert str(refused.value).endswith("Nothing was changed.")
+    assert untouched(new) == before
+    assert new.asked == []
+
+
+def test_passwords_that_the_broker_does_not_take_do_not_stay(made: Path, new: Card) -> None:
+    renewed: list[str] = []
+
+    def renew() -> None:
+        renewed.append((new.settings / "controller.env").read_text())
+        if len(renewed) == 1:
+            raise BackupError("the broker did not take the restored passwords: disk full")
+
+    with pytest.raises(BackupError, match="disk full") as refused:
+        restore(replace(new.installation(), renew_access=renew), made, NOW)
+    assert "The settings are those that were here." in str(refused.value)
+    assert renewed == ["TEMPLO_BROKER_PASSWORD=old\n", "TEMPLO_BROKER_PASSWORD=new\n"]
+
+
+def test_settings_that_cannot_come_back_are_named_with_the_command_that_brings_them(
+    made: Path, new: Card, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def set_once(*arguments: object) -> None:
+        monkeypatch.setattr(backup, "_set_settings", fail)
+        set_settings(*arguments)  # type: ignore[arg-type]
+
+    def fail(*_arguments: object) -> None:
+        raise BackupError("the settings cannot be used: disk full")
+
+    set_settings = backup._set_settings
+    monkeypatch.setattr(backup, "_set_settings", set_once)
+    with pytest.raises(BackupError) as refused:
+        restore(with_ledger_of(Ended, new), made, NOW)
+    (kept,) = (new.folder / "backups").glob("settings-replaced-*")
+    assert f"'sudo templo-mayor restore {kept}' brings" in str(refused.value)
+
+
 def test_each_night_has_a_backup_and_the_newest_seven_are_kept(new: Card) -> None:
     own = new.folder / "backups" / "before-the-move.tar.gz"
     own.parent.mkdir()
@@ -313,6 +441,32 @@ def test_a_backup_that_fails_leaves_the_ones_before_it_and_nothing_half_made(car
     assert {path: path.read_bytes() for path in folder.glob("*.tar.gz")} == before
     assert {path.name for path in folder.iterdir()} == {".lock", *(path.name for path in before)}
     assert not list(card.folder.rglob("backup-work"))
+
+
+def test_what_an_interrupted_backup_left_is_removed_by_the_next(new: Card) -> None:
+    folder = new.folder / "backups"
+    (folder / ".work").mkdir(parents=True)
+    for name in (".templo-mayor-2026-11-20.tar.gz.draft", ".settings-replaced-20261120T043000.tar.gz.draft"):
+        (folder / name).write_bytes(b"half")
+    (folder / ".mine.draft").touch()
+    back_up(new.installation(), None, NOW)
+    assert {path.name for path in folder.iterdir()} == {".lock", ".mine.draft", "templo-mayor-2026-11-23.tar.gz"}
+
+
+def test_a_backup_for_which_there_is_too_little_space_is_refused_before_anything_is_copied(
+    card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = (card.temple / FILE_NAME).stat().st_size + card.store.stat().st_size
+    usage, free = shutil.disk_usage(tmp_path), 0
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=free))
+    free = 2 * size - 1
+    with pytest.raises(BackupError) as refused:
+        back_up(card.installation(), None, NOW)
+    assert f"{card.folder / 'backups'} has {free / 1e6:.1f} MB free" in str(refused.value)
+    assert f"expected {2 * size / 1e6:.1f} MB at least" in str(refused.value)
+    assert [path.name for path in (card.folder / "backups").iterdir()] == [".lock"]
+    free = 2 * size
+    back_up(card.installation(), None, NOW)
 
 
 def test_a_backup_overwrites_no_file_and_needs_a_folder(card: Card, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +45,7 @@ class Card:
 
     folder: Path
     commands: list[tuple[str, ...]] = field(default_factory=list)
+    failing: str = ""
 
     @property
     def file(self) -> Path:
@@ -59,6 +61,8 @@ class Card:
     def run(self, *command: str) -> None:
         if command[0] != "templo-controller":
             self.commands.append(command)
+            if command[0] == self.failing:
+                raise BootError(f"{self.failing} failed")
             return
         words = [*command_anywhere("controller"), *command[1:]]
         done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
@@ -85,7 +89,8 @@ class Card:
 def card(tmp_path: Path) -> Card:
     card = Card(tmp_path)
     (tmp_path / "etc").mkdir()
-    (tmp_path / "etc" / "controller.env").touch()
+    for name in boot.LOGINS:
+        (tmp_path / "etc" / name).write_text("TEMPLO_BROKER_USER=x\nTEMPLO_BROKER_PASSWORD=made before\n")
     return card
 
 
@@ -125,9 +130,30 @@ def test_the_file_is_applied_once_and_set_aside_without_its_passwords(card: Card
     assert not card.fault.exists()
 
 
+def test_no_line_of_a_password_stays_however_it_is_written(card: Card) -> None:
+    text = (
+        '# the password is secret zero\nname = "attic"\n'
+        'broker = {user = "x", password = "secret one", port = 1884}\n'
+        '[wifi]\ncountry = "MX"\nssid = "Home"\n"password" = """\nsecret two"""\n'
+    )
+    assert card.boot(text) == 0, card.fault.read_text()
+    applied = card.file.with_suffix(".applied.toml").read_text()
+    assert "secret" not in applied
+    assert tomllib.loads(applied) == {
+        "name": "attic",
+        "broker": {"user": "x", "port": 1884},
+        "wifi": {"country": "MX", "ssid": "Home"},
+    }
+
+
+def test_a_file_that_windows_saved_with_a_byte_order_mark_is_read(card: Card) -> None:
+    assert card.boot('\ufeffname = "attic"\r\n') == 0
+    assert card.written()["etc/controller.toml"] == 'temple = "attic"\n'
+
+
 def test_a_name_for_the_broker_on_this_machine_is_given_to_its_access_list(card: Card) -> None:
     assert card.boot('name = "attic"\n') == 0
-    assert card.commands[-1] == ("templo-broker-access", "--again", "--own", "attic")
+    assert card.commands[0] == ("templo-broker-access", "--again", "--own", "attic")
     assert card.written()["etc/controller.toml"] == 'temple = "attic"\n'
     assert not (card.folder / "units").exists()
 
@@ -152,6 +178,75 @@ def test_a_file_that_leaves_the_broker_as_it_is_leaves_its_drop_in_too(card: Car
     assert {name: text for name, text in card.written().items() if "connections" not in name} == {
         name: text for name, text in before.items() if "connections" not in name
     }
+
+
+def drop_ins(card: Card) -> list[str]:
+    return sorted(path.parent.name for path in (card.folder / "units").rglob("broker-elsewhere.conf"))
+
+
+def test_both_programs_stay_at_a_broker_elsewhere_that_a_later_file_leaves_out(card: Card, tmp_path: Path) -> None:
+    assert card.boot(WHOLE) == 0
+    card.commands.clear()
+    assert card.boot('name = "attic"\n[web]\nallowed_hosts = ["temple.example"]\n') == 0
+    etc = tmp_path / "etc"
+    controller = load_controller(file=etc / "controller.toml", environ={}, flags={}, home=tmp_path)
+    companion = load_companion(etc / "companion.toml", {}, {}, tmp_path)
+    for broker in (controller.broker, companion.broker):
+        assert (broker.host, broker.user, broker.password) == ("192.168.1.5", "temple-attic", "secret word")
+    assert drop_ins(card) == ["templo-companion.service.d", "templo-controller.service.d"]
+    assert card.commands == [("systemctl", "daemon-reload")]
+
+
+def test_a_later_file_leads_both_programs_back_to_the_broker_on_this_machine(card: Card, tmp_path: Path) -> None:
+    assert card.boot(WHOLE) == 0
+    assert card.boot("[broker]\nhost = '127.0.0.1'\n") == 0
+    for program in ("controller", "companion"):
+        assert (tmp_path / "etc" / f"{program}.toml").read_text() == '\n[broker]\nhost = "127.0.0.1"\n'
+    assert drop_ins(card) == []
+
+
+def test_a_country_that_cannot_be_set_is_only_logged(
+    card: Card, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(boot.shutil, "which", lambda name: f"/usr/bin/{name}")
+    card.failing = "raspi-config"
+    assert card.boot(WHOLE) == 0
+    assert "wifi.country 'MX' could not be set: raspi-config failed" in caplog.text
+    assert "connections/templo-mayor.nmconnection" in card.written()
+    assert not card.fault.exists()
+
+
+def test_a_name_that_the_broker_does_not_take_changes_no_settings(card: Card) -> None:
+    before = card.written()
+    card.failing = "templo-broker-access"
+    assert card.boot('name = "attic"\n') == 1
+    assert card.fault.read_text() == "templo-broker-access failed\n"
+    assert card.written() == before
+
+
+def test_a_file_that_cannot_be_set_aside_is_reported_and_not_applied_again(
+    card: Card, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(boot_fault, "FILE", card.fault)
+    own, obstacle = card.folder / "etc" / "controller.toml", card.file.with_suffix(".applied.toml")
+    obstacle.mkdir(parents=True)
+    assert card.boot("[beams]\ntlaloc = 22\n") == 0
+    assert f"{card.file} was applied, but cannot be renamed" in caplog.text
+    own.write_text('log = "debug"\n')
+    assert boot.boot(card.file, card.machine(), card.fault) == 0
+    assert own.read_text() == 'log = "debug"\n', "what the owner changed since stays"
+    assert str(card.file) in boot_fault.read_kept()
+    assert boot_fault.read() == ""
+    assert card.boot("[beams]\ntlaloc = 24\n") == 0
+    assert own.read_text() == "\n[beams]\ntlaloc = 24\n"
+    obstacle.rmdir()
+    own.unlink()
+    assert boot.boot(card.file, card.machine(), card.fault) == 0
+    assert not card.file.exists()
+    assert not own.exists()
+    assert boot_fault.read_kept() == ""
+    assert card.boot("[beams]\ntlaloc = 24\n") == 0
+    assert own.exists(), "whoever writes the same file again wants it applied again"
 
 
 def test_settings_that_were_there_are_kept_beside_the_new_ones(card: Card) -> None:
@@ -204,10 +299,28 @@ def test_a_mended_file_is_applied_at_the_next_boot(card: Card) -> None:
 
 
 def test_an_image_without_passwords_gets_its_own_at_its_first_boot(card: Card) -> None:
-    (card.folder / "etc" / "controller.env").unlink()
+    for name in boot.LOGINS:
+        (card.folder / "etc" / name).unlink()
     assert card.boot(None) == 0
     assert card.commands == [("templo-broker-access", "--again")]
     assert not card.fault.exists()
+
+
+@pytest.mark.parametrize("name", boot.LOGINS)
+@pytest.mark.parametrize("remains", [None, "", "TEMPLO_BROKER_USER=x\n"])
+def test_a_login_that_a_power_cut_left_without_its_password_is_made_anew(
+    card: Card, name: str, remains: str | None
+) -> None:
+    (card.folder / "etc" / name).unlink()
+    if remains is not None:
+        (card.folder / "etc" / name).write_text(remains)
+    assert card.boot(None) == 0
+    assert card.commands == [("templo-broker-access", "--again")]
+
+
+def test_logins_that_have_their_passwords_stay_as_they_are(card: Card) -> None:
+    assert card.boot(None) == 0
+    assert card.commands == []
 
 
 def test_without_a_fault_there_is_nothing_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import grp
+import importlib.machinery
+import importlib.util
+import os
 import re
 import shutil
 import stat
@@ -13,6 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -21,7 +25,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.app import settings as controller_settings
-from tests.appliance.installation import TEMPLE, Installation
+from tests.appliance.installation import PROGRAM, TEMPLE, Installation
 from tests.brokers import HOST, Broker, mosquitto
 from tests.controller.program import ROOT
 
@@ -321,6 +325,71 @@ def test_a_second_run_keeps_the_passwords_and_adds_a_new_temple(tmp_path: Path) 
     assert made.run("--renew").returncode == 0
     assert made.password("companion") != before[0]
     assert "attic" not in (made.broker / "acl").read_text()
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return the program as a module whose `main` writes into the folders of an installation."""
+    loader = importlib.machinery.SourceFileLoader("broker_access", str(PROGRAM))
+    specification = importlib.util.spec_from_loader("broker_access", loader)
+    assert specification
+    module = importlib.util.module_from_spec(specification)
+    for name in ("path", "dont_write_bytecode"):  # the program sets both
+        monkeypatch.setattr(sys, name, getattr(sys, name))
+    monkeypatch.setitem(sys.modules, "broker_access", module)
+    loader.exec_module(module)
+    made = Installation(tmp_path)
+    arguments = ["--broker", str(made.broker), "--access", str(made.access), "--owner", "root", "--again"]
+    monkeypatch.setattr(sys, "argv", ["broker-access", *arguments])
+    monkeypatch.setattr(os, "umask", lambda mask: mask)  # that of the tests stays
+    return module
+
+
+def test_the_controller_s_password_is_written_last_so_that_a_power_cut_is_recognised(
+    tmp_path: Path, program: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, written, write = Installation(tmp_path), list[str](), program.write
+
+    def noted(path: Path, *rest: Any) -> None:
+        write(path, *rest)
+        written.append(path.name)
+
+    monkeypatch.setattr(program, "write", noted)
+    assert program.main() == 0
+    assert {"passwords", "acl", *(path.name for path in made.access.glob("*.env"))} <= set(written)
+    assert written[-1] == "controller.env"
+
+
+def test_what_was_written_survives_a_power_cut(
+    tmp_path: Path, program: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, synced, fsync = Installation(tmp_path), set[int](), os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    assert program.main() == 0
+    paths = [made.broker, made.access, *made.broker.iterdir(), *made.access.iterdir()]
+    assert [path.name for path in paths if path.stat().st_ino not in synced] == []
+
+
+@pytest.mark.parametrize("name", ["controller", "companion", "watcher"])
+@pytest.mark.parametrize("remains", [None, ""])
+def test_a_password_that_a_power_cut_took_is_made_anew_and_the_others_stay(
+    tmp_path: Path, name: str, remains: str | None
+) -> None:
+    made = Installation(tmp_path)
+    assert made.run().returncode == 0
+    others = {path: path.read_text() for path in made.access.glob("*.env") if path.stem != name}
+    lost = made.access / f"{name}.env"
+    lost.unlink()
+    if remains is not None:
+        lost.write_text(remains)
+    assert made.run("--again").returncode == 0
+    assert {path: path.read_text() for path in others} == others
+    assert re.search("^TEMPLO_BROKER_PASSWORD=.{32}$", lost.read_text(), re.MULTILINE)
 
 
 def test_the_programs_users_can_enter_the_folder_where_their_settings_files_are(tmp_path: Path) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from companion.appliance import status
+import pytest
+
+from companion.appliance import command_line, status
 from companion.appliance.status import Installation
 from companion.cli.settings import WebSettings
+from companion.model.network import Hotspot
+from tests.controller.program import ROOT
 
 ALL = dict.fromkeys(status.UNITS, "active")
 PAGES = ("http://192.168.1.7", "http://raspberrypi.local")
@@ -65,6 +69,51 @@ def test_a_wrong_settings_file_on_the_boot_partition_is_named_first() -> None:
     assert "\n\n  The settings on the boot partition were not applied: name is 'x y'; expected letters\n" in shown(
         found
     )
+
+
+def test_what_apt_logs_at_the_end_of_an_installation_holds_no_secret(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hotspot = Hotspot("Templo Mayor", "mictlan-1234", on=True)
+    found = Installation(ALL, PAGES, {"templo": True}, owner="ABCDEFGH", hotspot=hotspot)
+    monkeypatch.setattr(status, "look", lambda *_: found)
+    (line,) = [each for each in (ROOT / "debian" / "templo-mayor.postinst").read_text().splitlines()
+               if "templo-mayor status" in each]  # fmt: skip
+    words = line.partition("||")[0].split()
+    assert command_line.main(words[1:]) == 0
+    said = capsys.readouterr().out
+    assert "ABCD" not in said
+    assert "mictlan" not in said
+    assert "On a phone in the same network  http://192.168.1.7\n" in said
+    assert "'sudo templo-mayor status' shows the owner's code" in said
+    assert command_line.main(["status"]) == 0
+    said = capsys.readouterr().out
+    assert "ABCD-EFGH" in said
+    assert "mictlan-1234" in said
+
+
+def test_a_machine_with_ipv6_alone_is_on_a_network_and_is_told_what_the_pages_need() -> None:
+    said = shown(Installation(ALL, (), {"templo": True}, has_ipv6=True))
+    assert "This machine has no IPv4 address; the pages need one." in said
+    assert "on no network" not in said
+
+
+@pytest.mark.parametrize(
+    ("addresses", "expected"),
+    [
+        (["2001:db8::7", "fe80::1", "127.0.0.1", "::1"], True),
+        (["fd00::7", "127.0.0.1"], True),
+        (["fe80::1", "127.0.0.1", "::1"], False),
+        (["127.0.0.1"], False),
+    ],
+)
+def test_an_address_of_this_link_alone_is_no_network(addresses: list[str], expected: bool) -> None:
+    assert status.reaches_by_ipv6(addresses) == expected
+
+
+def test_a_settings_file_that_could_not_be_set_aside_is_named_though_all_else_is_well() -> None:
+    kept = "/boot/firmware/templo-mayor.toml was applied, but cannot be renamed"
+    assert f"  {kept}" in shown(Installation(ALL, PAGES, {"templo": True}, boot_kept=kept))
 
 
 def test_without_a_network_it_says_how_to_get_one() -> None:

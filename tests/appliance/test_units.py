@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from companion.appliance.backup import FOLDER
-from companion.appliance.boot import FILES
+from companion.appliance.boot import FILES, LOGINS
 from companion.web.server import serving
 from templo import liveness
 from templo.settings import default_state
@@ -84,6 +84,7 @@ def test_the_settings_of_the_boot_partition_are_applied_before_anything_uses_the
     assert {f"{name}.service" for name in (*UNITS, "mosquitto", "NetworkManager")} <= set(boot["Before"][0].split())
     for file in FILES:
         assert f"|{file}" in boot["ConditionPathExists"]
+    assert boot["ConditionFileNotEmpty"] == [f"|!/etc/templo-mayor/{name}" for name in LOGINS]
 
 
 def test_the_unit_that_announces_a_name_reaches_avahi_and_no_network() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import socket
+import subprocess
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +21,7 @@ from companion.model.ports import Conflict, StoredToken, TempleRecord
 from companion.model.table import Charter, Entry, ServiceError
 from templo import contract
 from tests.companion.conftest import DATABASES, EVENING, OTHER, SOURCE, Home
+from tests.controller.program import command_anywhere
 from tests.databases import Postgres
 
 CHARTER = Charter(
@@ -237,6 +241,40 @@ def test_a_sqlite_store_is_copied_before_its_schema_changes_and_once(tmp_path: P
     assert copy.name == f"store.sqlite.before-schema-{int(schema) + 1}"
     assert copy.stat().st_mode & 0o777 == 0o600
     assert execute(f"sqlite:///{copy}", "SELECT value FROM about WHERE key = 'schema'") == [(schema,)]
+
+
+def large_store_of_schema_3(folder: Path) -> str:
+    """Make a store whose copy takes several steps; return its URL."""
+    url = f"sqlite:///{folder}/store.sqlite"
+    SqlStore(url).close()
+    large = "INSERT INTO about VALUES ('probe', printf('%.*c', 10000000, 'x'))"
+    execute(url, *EARLIER["3"], large, "UPDATE about SET value = '3' WHERE key = 'schema'")
+    return url
+
+
+def test_the_copy_of_a_large_store_reports_its_progress(tmp_path: Path) -> None:
+    url, reports = large_store_of_schema_3(tmp_path), list[int]()
+    SqlStore(url, on_progress=lambda: reports.append(len(list(tmp_path.glob("store.sqlite.before-*"))))).close()
+    assert len(reports) >= 4
+    assert reports[0] == 0, "not only at the end"
+
+
+def test_a_companion_that_copies_a_large_store_asks_systemd_for_more_time_before_it_is_ready(tmp_path: Path) -> None:
+    url, address = large_store_of_schema_3(tmp_path), tmp_path / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+        supervisor.bind(str(address))
+        supervisor.settimeout(120)
+        environ = {**os.environ, "NOTIFY_SOCKET": str(address), "TEMPLO_STORE": url, "STATE_DIRECTORY": str(tmp_path)}
+        with subprocess.Popen(
+            [*command_anywhere("companion"), "run"],
+            env=environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as companion:
+            try:
+                assert supervisor.recv(4096).decode() == "EXTEND_TIMEOUT_USEC=120000000"
+            finally:
+                companion.kill()
 
 
 def test_a_store_that_cannot_be_copied_keeps_its_schema(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ def test_a_tenant_that_fails_again_and_again_is_tried_after_longer_pauses_and_it
     eventually(arrives(companion, A))
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "stands still"), ("es", "parados")])
+@pytest.mark.parametrize(("language", "words"), [("en", "are not being stored"), ("es", "no se guardan")])
 def test_a_tenant_that_failed_says_so_and_another_s_pages_do_not(
     companion: Companion, ended: list[str], language: str, words: str
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ UNANSWERED_S = 6
 _KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """A machine that lost its power is noticed within half a minute, even if nothing is being sent to it."""
 
+PAGES_AT_A_TIME = 1024
+"""How much of a database is copied between two reports of progress: 4 MB."""
+
 
 class StoreError(Exception):
     """The store cannot be opened; the message says which, and what is wrong with it."""
@@ -35,7 +39,7 @@ def copy_before(path: Path, schema: int) -> Path:
     return path.with_name(f"{path.name}.before-schema-{schema}")
 
 
-def _copy_earlier_schema(path: Path) -> None:
+def _copy_earlier_schema(path: Path, on_progress: Callable[[], None]) -> None:
     """Make a durable copy of a database with an earlier schema; raises `StoreError` if that fails.
 
     The copy is named after the first schema that the earlier release does not know, so that this release finds it.
@@ -54,11 +58,12 @@ def _copy_earlier_schema(path: Path) -> None:
             target = copy_before(path, int(row[0]) + 1)
             with draft_beside(target) as draft:
                 with closing(sqlite3.connect(draft)) as copy:
-                    connection.backup(copy)
+                    connection.backup(copy, pages=PAGES_AT_A_TIME, progress=lambda *_: on_progress())
                     copy.execute("PRAGMA journal_mode = DELETE")
                 sync(draft)
                 draft.replace(target)
                 sync(target.absolute().parent)
+        on_progress()
     except (sqlite3.Error, OSError) as error:
         raise StoreError(
             f"store {path} has an earlier schema and cannot be copied before it is changed ({error}); "
@@ -78,15 +83,18 @@ def engine_for(url: str, **options: Any) -> sa.Engine:
     return sa.create_engine(made, **options)
 
 
-def opened(url: str, *, copy_first: bool = True, create: bool = True) -> sa.Engine:
+def opened(
+    url: str, *, copy_first: bool = True, create: bool = True, on_progress: Callable[[], None] = lambda: None
+) -> sa.Engine:
     """Return an engine for a database with this release's schema; raises `StoreError`.
 
     Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless `copy_first` is
-    false. A SQLite file that is missing, now or later, is made unless `create` is false.
+    false; `on_progress` is called while that goes on. A SQLite file that is missing, now or later, is made unless
+    `create` is false.
     """
     try:
         if copy_first and (path := sqlite_path(url)):
-            _copy_earlier_schema(path)
+            _copy_earlier_schema(path, on_progress)
         # A server may be restarted while the companion runs: a connection is tried before it is used.
         engine = engine_for(url, pool_pre_ping=True)
         try:
