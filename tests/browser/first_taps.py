@@ -116,7 +116,11 @@ def from_setting_to_move(companion: Companion, context: BrowserContext, game: st
     way.tap(page.locator(".begin-form button"))
     way.timed(lambda: page.wait_for_selector(".phase-running", state="attached"))
     table = page.url.rpartition("/")[2]
-    begun = companion.home.services.tables.get(table).version
+    running = companion.home.services.tables.get(table)
+    if running.on_turn and not running.chair(running.on_turn).taken:  # an empty seat was drawn to begin
+        page.close()
+        return from_setting_to_move(companion, context, game, slowed)
+    begun = running.version
     way.timed(lambda: page.wait_for_selector("[data-guided-to]"))
     said = ""
     while companion.home.services.tables.get(table).version == begun:
