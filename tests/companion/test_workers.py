@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -561,6 +561,34 @@ def test_a_lease_that_cannot_be_taken_over_goes_back_to_who_can(home: Home) -> N
             eventually(lambda: all(map(one.holds, names)))
         finally:
             two.stop()
+
+
+def test_a_connection_that_is_lost_while_a_lease_is_taken_over_is_made_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[str] = []
+    give_back = Leases._give_back
+
+    def losing(one: Leases, connection: sa.Connection, names: Collection[str]) -> None:
+        if not lost:
+            lost.extend(names)
+            connection.connection.dbapi_connection.close()  # type: ignore[union-attr]
+        give_back(one, connection, names)
+
+    def refuse_once(name: str) -> None:
+        if not lost:
+            raise ServiceError("store_failing", reason="the server ended")
+
+    monkeypatch.setattr(Leases, "_give_back", losing)
+    monkeypatch.setattr(lease_adapter, "LEFT_S", 0.0)
+    one = Leases(home.url, "one", list, refuse_once, in_use=lambda: ["tenant/club.00000001"])
+    one.start()
+    try:
+        eventually(lambda: one.holds("tenant/club.00000001"))
+        assert lost
+        assert one.is_running
+    finally:
+        one.stop()
 
 
 def test_a_lease_that_was_given_to_a_companion_that_no_longer_uses_it_is_free_at_once(home: Home) -> None:

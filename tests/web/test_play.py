@@ -58,6 +58,26 @@ def test_the_same_post_twice_is_one_move(home: WebHome, phone: Browser) -> None:
     assert home.services.tables.get(table.id).version == 3
 
 
+def test_a_page_made_while_the_game_begins_is_that_of_the_game(
+    home: WebHome, phone: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.lobby()
+    key = home.seated(table)
+    site = home.app.extensions["site"]
+    render = site.rendered
+
+    def overtaken(*args: Any) -> RenderedPage:
+        rendered: RenderedPage = render(*args)
+        if home.services.tables.get(table.id).phase == "lobby":
+            home.services.seats.begin(table.id, key)
+        return rendered
+
+    monkeypatch.setattr(site, "rendered", overtaken)
+    answer = phone.get(f"/t/{table.id}")
+    assert answer.status_code == 200
+    assert "phase-running" in answer.get_data(as_text=True)
+
+
 def test_a_page_made_while_somebody_moved_claims_no_newer_version_than_it_shows(
     home: WebHome, phone: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

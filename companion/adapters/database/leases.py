@@ -247,8 +247,7 @@ class Leases(Background):
         for name in names:
             self._until.pop(name, None)
         own = sa.delete(LEASES).where(LEASES.c.name.in_(names), LEASES.c.holder == self._holder)
-        with suppress(sa.exc.DBAPIError):
-            connection.execute(own)
+        connection.execute(own)
 
 
 def _load(taken: Mapping[str, str], wanted: Collection[str]) -> Counter[str]:

@@ -68,8 +68,9 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
     here = site()
     table = here.services.tables.get(table_id)
     audience = here.audience(table, layout, stand_in)
-    rendered = here.rendered(table, audience)
-    table = here.services.tables.get(table_id)
+    rendered, phase = here.rendered(table, audience), table.phase
+    while (table := here.services.tables.get(table_id)).phase != phase:  # each phase has regions of its own
+        rendered, phase = here.rendered(table, audience), table.phase
     notice = request.args.get("notice", "")
     name, aid = registry.parts(table.charter.game)
     page = here.page(
