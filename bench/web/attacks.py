@@ -13,7 +13,7 @@ import selectors
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from urllib.parse import urlencode
@@ -73,49 +73,45 @@ def _dropped(selector: selectors.BaseSelector, connection: object) -> None:
 
 def uploads(web: int, seconds: float) -> int:
     """Bring decks of deep keys from several threads, one after another; return how many were sent."""
-    ends = time.monotonic() + seconds
     form = {"game": "mexica", "title": "Deep", "players": "4", "preset": "classic", "option.deck": "@text"}
     body = urlencode({**form, "text.deck": DEEP})
     headers = {"Origin": f"http://{HOST}:{web}", "Content-Type": "application/x-www-form-urlencoded"}
-
-    def bring(_: int) -> int:
-        sent = 0
-        while time.monotonic() < ends:
-            connection = http.client.HTTPConnection(HOST, web, timeout=30)
-            try:
-                connection.request("POST", "/tables", body, headers)
-                connection.getresponse().read()
-                sent += 1
-            except (OSError, http.client.HTTPException):
-                time.sleep(0.01)
-            finally:
-                connection.close()
-        return sent
-
-    with ThreadPoolExecutor(UPLOADERS) as pool:
-        return sum(pool.map(bring, range(UPLOADERS)))
+    return _requested(web, seconds, UPLOADERS, "POST", "/tables", body, headers)
 
 
 def stories(web: int, seconds: float, table: str) -> int:
     """Ask for a table's story on many connections, again and again; return how many answers came."""
+    return _requested(web, seconds, READERS, "GET", f"{table}/story", None, {"Connection": "close"})
+
+
+def _requested(
+    web: int,
+    seconds: float,
+    threads: int,
+    method: str,
+    path: str,
+    body: str | None,
+    headers: Mapping[str, str],
+) -> int:
+    """Make one request after the other from each of several threads; return how many were answered."""
     ends = time.monotonic() + seconds
 
-    def read(_: int) -> int:
-        read = 0
+    def repeat(_: int) -> int:
+        answered = 0
         while time.monotonic() < ends:
             connection = http.client.HTTPConnection(HOST, web, timeout=30)
             try:
-                connection.request("GET", f"{table}/story", headers={"Connection": "close"})
+                connection.request(method, path, body, headers)
                 connection.getresponse().read()
-                read += 1
+                answered += 1
             except (OSError, http.client.HTTPException):
-                time.sleep(0.05)
+                time.sleep(0.02)
             finally:
                 connection.close()
-        return read
+        return answered
 
-    with ThreadPoolExecutor(READERS) as pool:
-        return sum(pool.map(read, range(READERS)))
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(repeat, range(threads)))
 
 
 def flood(broker: int, seconds: float, temple: str) -> int:
