@@ -213,10 +213,14 @@ class Site:
     # Pages
 
     def rendered(self, table: Table, audience: Audience) -> RenderedPage:
-        """Return a table's page for an audience as of now."""
+        """Return a table's page for an audience as of now.
+
+        Each phase has regions of its own: what was made before the table's phase is not used again, even where the
+        change has not been announced yet.
+        """
         render = cache(lambda: self.renderer.of_table(self.services.tables.get(table.id), audience))
         return self.page_cache.rendered(
-            ("table", table.id, audience),
+            ("table", table.id, table.phase, audience),
             table_topics(table.id),
             lambda: table_view_model(self.services, table.id, audience),
             lambda region, slice_: render()(region, slice_),

@@ -78,6 +78,19 @@ def test_a_page_made_while_the_game_begins_is_that_of_the_game(
     assert "phase-running" in answer.get_data(as_text=True)
 
 
+def test_a_page_made_before_a_beginning_is_announced_is_that_of_the_game(
+    home: WebHome, phone: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home.hub, "serial", lambda topics: 1)
+    table = home.lobby()
+    key = home.seated(table)
+    assert "phase-lobby" in phone.get(f"/t/{table.id}").get_data(as_text=True)
+    home.services.seats.begin(table.id, key)
+    answer = phone.get(f"/t/{table.id}")
+    assert answer.status_code == 200
+    assert "phase-running" in answer.get_data(as_text=True)
+
+
 def test_a_page_made_while_somebody_moved_claims_no_newer_version_than_it_shows(
     home: WebHome, phone: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,7 +69,7 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
     table = here.services.tables.get(table_id)
     audience = here.audience(table, layout, stand_in)
     rendered, phase = here.rendered(table, audience), table.phase
-    while (table := here.services.tables.get(table_id)).phase != phase:  # each phase has regions of its own
+    while (table := here.services.tables.get(table_id)).phase != phase:
         rendered, phase = here.rendered(table, audience), table.phase
     notice = request.args.get("notice", "")
     name, aid = registry.parts(table.charter.game)
