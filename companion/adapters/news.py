@@ -11,7 +11,7 @@ import json
 import secrets
 import threading
 from base64 import urlsafe_b64encode
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -56,6 +56,8 @@ class Hub:
         self._serial = 0
         self._serials: dict[str, int] = {}
         self._streams: set[Stream] = set()
+        self._of: Counter[str] = Counter()
+        """How many streams each address has open."""
         self._closed = False
 
     def publish(self, topic: str) -> None:
@@ -84,11 +86,12 @@ class Hub:
                 raise StreamsFull(full)
             stream = Stream(self, frozenset(topics), on_news, who)
             self._streams.add(stream)
+            self._of[who] += 1
             return stream
 
     def _full(self, who: str) -> str:
         """Return why an address cannot open another stream; empty if it can."""
-        own = sum(stream.who == who for stream in self._streams)
+        own = self._of[who]
         if own >= self.cap_each:
             return f"{own} streams of {who} are open; expected fewer than {self.cap_each}"
         if len(self._streams) >= self.cap:
@@ -98,7 +101,11 @@ class Hub:
     def leave(self, stream: Stream) -> None:
         """Forget a stream that has ended."""
         with self._lock:
-            self._streams.discard(stream)
+            if stream in self._streams:
+                self._streams.remove(stream)
+                self._of[stream.who] -= 1
+                if not self._of[stream.who]:
+                    del self._of[stream.who]
 
     @property
     def streams(self) -> int:

@@ -50,6 +50,10 @@ class StoredToken:
     received_at: datetime
     table_id: str | None = None
 
+    def arrival(self) -> tuple[datetime, int, str]:
+        """Return what orders tokens as the store does, by their arrival; those of one batch arrive together."""
+        return self.received_at, self.token.seq, self.token.source
+
 
 COUNTED, DISMISSED, ARRIVED = "counted", "dismissed", "arrived"
 """The verdicts on a token held apart. `ARRIVED`: its temple sent it again under a number of its own."""

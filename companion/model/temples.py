@@ -58,7 +58,7 @@ class Temple:
     reachable: bool = True
     """Whether the broker that carries its messages can be reached."""
     recent: tuple[StoredToken, ...] = ()
-    """Its last tokens, newest first."""
+    """Its last tokens, newest first, by `StoredToken.arrival`."""
     totals: Mapping[contract.God, int] = field(default_factory=lambda: dict.fromkeys(contract.God, 0))
     """How many tokens are stored from it, without tests."""
     quarantined: int = 0
@@ -155,7 +155,7 @@ class Temple:
             if contract.Flag.TEST not in stored.token.flags and not left_out:
                 totals[stored.token.god] += 1
         new = [stored for stored in new if not self._is_old(stored)]
-        recent = (*reversed(new[-RECENT:]), *self.recent)[:RECENT]
+        recent = tuple(sorted((*self.recent, *new), key=StoredToken.arrival, reverse=True)[:RECENT])
         falls = self.falls
         if news := [each for each in new if _is_news(each)]:
             falls = _last_minute((*falls, *(each.received_at for each in news)), news[-1].received_at)

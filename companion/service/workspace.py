@@ -285,6 +285,7 @@ class Workspace:
 
     def _publish(self, change: Change) -> None:
         """Make the committed changes visible."""
+        changed = {each.temple for each in change.sources.values() if each != self.temples.source(each.id)}
         self.temples.put_sources(change.sources)
         for table in change.tables.values():
             self.written[table.id] = table.version
@@ -293,9 +294,11 @@ class Workspace:
             self.on_change(topic)
         for temple, visible in change.temples.values():
             if self.temples.put(temple):
-                self.on_change(f"temple:{temple.name}")
+                changed.add(temple.name)
                 if visible and temple.table_id in self.tables:
                     self.on_change(f"table:{temple.table_id}")
+        for name in sorted(changed):
+            self.on_change(f"temple:{name}")
 
     def _put_table(self, table: Table) -> None:
         before = self.tables.put(table)

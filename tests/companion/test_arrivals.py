@@ -112,6 +112,26 @@ def test_a_status_that_is_published_again_is_no_change(home: Home) -> None:
     assert "temple:templo" in home.changes
 
 
+def test_the_last_tokens_stand_in_one_order_however_they_came(home: Home) -> None:
+    """A companion that reads them from the store shows the same page as the one that stored them."""
+    home.table(temple="templo")
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in (3, 4, 1, 2)])
+    home.services.temples.intake.receive([("templo", home.token(n, source=OTHER)) for n in (2, 5, 1)])
+    home.services.temples.intake.receive([("templo", home.token(6))])
+    before = home.services.temples.get("templo").recent
+    home.restart()
+    assert before == home.services.temples.get("templo").recent
+
+
+def test_a_mark_that_moves_is_announced_though_its_tokens_were_known(home: Home) -> None:
+    home.table(temple="templo")
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    home.changes.clear()
+    home.services.temples.intake.receive([("templo", home.token(2, token=f"{1:032x}"))])
+    assert home.services.temples.ledgers.mark(SOURCE).seq == 2
+    assert "temple:templo" in home.changes
+
+
 # -- a token is one token by its id --
 
 

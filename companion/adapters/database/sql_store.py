@@ -259,7 +259,7 @@ class SqlStore:
     def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's last tokens, newest first, without the old ones."""
         newest = sa.select(TOKENS).where(TOKENS.c.temple == temple, ~sa.exists().where(_IS_OLD))
-        newest = newest.order_by(TOKENS.c.received_at.desc(), TOKENS.c.seq.desc()).limit(limit)
+        newest = newest.order_by(*(TOKENS.c[name].desc() for name in ("received_at", "seq", "source"))).limit(limit)
         return tuple(map(read_token, self._rows(newest)))
 
     def totals(self, temple: str) -> dict[contract.God, int]:

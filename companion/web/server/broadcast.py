@@ -59,6 +59,19 @@ class Turn:
         self.not_before = 0.0
 
 
+class _Queue:
+    """The streams with one key, in the order in which they are due."""
+
+    __slots__ = ("busy", "due", "key", "order")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.order: list[tuple[float, int, Turn]] = []
+        self.busy = False
+        self.due = math.inf
+        """When its first stream is due; infinite while one is being served."""
+
+
 class Broadcast:
     """Serves streams, while there are any."""
 
@@ -67,10 +80,9 @@ class Broadcast:
         self._threads = threads
         self._changed = threading.Condition()
         self._turns: set[Turn] = set()
-        self._order: list[tuple[float, int, Turn]] = []
+        self._queues: dict[str, _Queue] = {}
+        self._order: list[tuple[float, int, _Queue]] = []
         self._number = itertools.count()
-        self._busy: set[str] = set()
-        self._behind: defaultdict[str, list[Turn]] = defaultdict(list)
         self._running = 0
 
     def add(self, turn: Turn) -> None:
@@ -94,52 +106,77 @@ class Broadcast:
         """Remove a stream; may be called again."""
         with self._changed:
             self._turns.discard(turn)
-            self._changed.notify_all()
+            if not self._turns:
+                self._changed.notify_all()
 
     def _schedule(self, turn: Turn, due: float) -> None:
         turn.due = due
-        heapq.heappush(self._order, (due, next(self._number), turn))
-        self._changed.notify()
+        queue = self._queues.setdefault(turn.key, _Queue(turn.key))
+        heapq.heappush(queue.order, (due, next(self._number), turn))
+        self._line_up(queue)
+
+    def _line_up(self, queue: _Queue) -> None:
+        """Schedule a queue by its first stream, unless one of its streams is being served."""
+        while queue.order and not self._is_current(queue.order[0]):
+            heapq.heappop(queue.order)
+        if queue.busy:
+            return
+        if not queue.order:
+            self._queues.pop(queue.key, None)
+        elif queue.order[0][0] < queue.due:
+            queue.due = queue.order[0][0]
+            heapq.heappush(self._order, (queue.due, next(self._number), queue))
+            self._changed.notify()
 
     def _work(self) -> None:
         while (found := self._next()) is not None:
-            turn, fresh = found
+            queue, turn, fresh = found
             try:
                 step = turn.look(fresh)
             except Exception:
                 log.exception("a stream of %s failed", turn.key)
                 step = Step.OVER
-            self._took(turn, fresh, step)
+            self._took(queue, turn, fresh, step)
 
-    def _next(self) -> tuple[Turn, bool] | None:
+    def _next(self) -> tuple[_Queue, Turn, bool] | None:
         """Wait for a stream that is due, and return it with whether there is news for it; None if none is open."""
         with self._changed:
             while self._turns:
-                pause = self._order[0][0] - time.monotonic() if self._order else None
-                if pause is not None and pause > 0 and self._is_current(self._order[0]):
-                    self._changed.wait(pause)
-                elif pause is None:
+                if not self._order:
                     self._changed.wait()
-                elif self._is_current(item := heapq.heappop(self._order)):
-                    turn = item[2]
-                    turn.at_work = True
-                    if turn.key not in self._busy:
-                        self._busy.add(turn.key)
-                        fresh, turn.fresh = turn.fresh, False
-                        return turn, fresh
-                    self._behind[turn.key].append(turn)
+                    continue
+                due, _, queue = self._order[0]
+                is_current = due == queue.due
+                if is_current and (pause := due - time.monotonic()) > 0:
+                    self._changed.wait(pause)
+                    continue
+                heapq.heappop(self._order)
+                if is_current and (turn := self._taken(queue)) is not None:
+                    fresh, turn.fresh = turn.fresh, False
+                    return queue, turn, fresh
             self._order.clear()
+            self._queues.clear()
             self._running -= 1
             return None
+
+    def _taken(self, queue: _Queue) -> Turn | None:
+        """Take the stream for which a queue was due; None if that one was removed, or is due later by now."""
+        due, queue.due = queue.due, math.inf
+        if not queue.order or queue.order[0][0] > due or not self._is_current(queue.order[0]):
+            self._line_up(queue)
+            return None
+        turn = heapq.heappop(queue.order)[2]
+        turn.at_work = queue.busy = True
+        return turn
 
     def _is_current(self, item: tuple[float, int, Turn]) -> bool:
         due, _, turn = item
         return due == turn.due and turn in self._turns and not turn.at_work
 
-    def _took(self, turn: Turn, fresh: bool, step: Step) -> None:
+    def _took(self, queue: _Queue, turn: Turn, fresh: bool, step: Step) -> None:
         now = time.monotonic()
         with self._changed:
-            turn.at_work = False
+            turn.at_work = queue.busy = False
             if step is Step.SLOW:
                 turn.fresh = turn.fresh or fresh
                 turn.not_before = now + AGAIN
@@ -147,9 +184,6 @@ class Broadcast:
                 turn.not_before = now + PACE
             if step is Step.OVER:
                 self._turns.discard(turn)
+                self._line_up(queue)
             else:
                 self._schedule(turn, turn.not_before if turn.fresh else now + HEARTBEAT)
-            self._busy.discard(turn.key)
-            for each in self._behind.pop(turn.key, ()):
-                each.at_work = False
-                self._schedule(each, now)

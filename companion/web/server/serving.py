@@ -16,6 +16,7 @@ import math
 import resource
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
@@ -26,6 +27,7 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 
 from companion.web.server.guard import client
+from companion.web.server.poller import Poller
 from templo.liveness import SOON_S, Beat, no_heartbeat
 
 PAGES = 8
@@ -152,6 +154,7 @@ class Server:
             bind_socket=False,
             sockinfo=(self._socket.family, self._socket.type, self._socket.proto, self._socket.getsockname()),
         )
+        self._server.poller = Poller(self._map)
         self._server.most, self._server.lowest = room_for(4 * (streams + PAGES))
         self._server.most_each = connections_each
         self._server.proxy = client(proxy)
@@ -242,6 +245,8 @@ class _Line:
             return False
         # A buffer of waitress keeps what was sent until it is full, which is a megabyte: each event gets a new one.
         self._channel.current_outbuf_count = self._channel.adj.outbuf_high_watermark
+        if self._channel.writable():
+            self._channel.server.poller.update(self._channel)
         return True
 
     def end(self, data: bytes) -> None:
@@ -254,6 +259,7 @@ class _Line:
         with channel.requests_lock:
             channel.close_when_flushed = True
             channel.requests = []
+        channel.server.poller.update(channel)
         with contextlib.suppress(OSError):
             channel.server.pull_trigger()
 
@@ -274,6 +280,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
         map: Any = None,  # noqa: A002  # waitress's own name for it
     ) -> None:
         self.who = client(addr[0])
+        self.number = sock.fileno()
         self.touched = time.monotonic()
         self.due = self.touched + HEAD_S
         self._body = False
@@ -310,7 +317,22 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
         # connection is at work until the follower has ended the response.
         with self.requests_lock:
             self.requests.insert(0, self.requests[0])
+        self.server.poller.move(self)
         follower.begin(_Line(self, chunked))
+
+    def add_channel(self, map: Any = None) -> None:  # noqa: A002  # waitress's own name for it
+        """Count the connection as one of its address."""
+        super().add_channel(map)
+        self.server.of[self.who] += 1
+
+    def del_channel(self, map: Any = None) -> None:  # noqa: A002
+        """Count it no more."""
+        if self._fileno is not None:
+            self.server.of[self.who] -= 1
+            if not self.server.of[self.who]:
+                del self.server.of[self.who]
+        self.server.poller.remove(self)
+        super().del_channel(map)
 
     def handle_close(self) -> None:
         """Close the connection, and notify the follower of a response."""
@@ -332,6 +354,12 @@ class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
     lowest = 0
     most_each = CONNECTIONS_EACH
     proxy = ""
+    poller: Poller
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        self.of: Counter[str] = Counter()
+        """How many connections each address has open."""
+        super().__init__(*args, **more)
 
     def maintenance(self, now: float) -> None:
         """Close what is overdue; waitress calls this once a second."""
@@ -356,11 +384,9 @@ class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
         return None
 
     def _made_room(self, who: str) -> bool:
-        channels = self._channels()
-        own = [channel for channel in channels if channel.who == who]
-        if len(own) >= self.most_each and who != self.proxy:
-            return _closed_one(own)
-        return len(channels) < self.most or _closed_one(_of_the_greediest(channels))
+        if self.of[who] >= self.most_each and who != self.proxy:
+            return _closed_one(channel for channel in self._channels() if channel.who == who)
+        return len(self.active_channels) < self.most or _closed_one(_of_the_greediest(self._channels()))
 
     def _channels(self) -> list[_Channel]:
         return list(self.active_channels.values())
