@@ -13,7 +13,6 @@ import logging
 import math
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from enum import Enum, auto
 from typing import TypeAlias

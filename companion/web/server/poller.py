@@ -36,13 +36,13 @@ class Poller:
     def update(self, channel: Any) -> None:
         """Look at what a channel waits for now; from any thread. One that has not moved is passed over."""
         with self._lock:
-            if self._watched.get(channel.number) is channel:
+            if self._watches(channel):
                 self._wait_for(channel)
 
     def remove(self, channel: Any) -> None:
         """Forget a channel that closes, before its descriptor does."""
         with self._lock:
-            if self._watched.get(channel.number) is channel:
+            if self._watches(channel):
                 del self._watched[channel.number]
                 with suppress(KeyError):  # it waited for nothing
                     self._selector.unregister(channel.number)
@@ -75,6 +75,10 @@ class Poller:
     def close(self) -> None:
         """Watch nothing any more."""
         self._selector.close()
+
+    def _watches(self, channel: Any) -> bool:
+        """Return whether a channel has moved here; its descriptor may be another's by now."""
+        return self._watched.get(channel.number) is channel
 
     def _wait_for(self, channel: Any) -> None:
         events = selectors.EVENT_READ * bool(channel.readable()) | selectors.EVENT_WRITE * bool(channel.writable())

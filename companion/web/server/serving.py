@@ -309,6 +309,8 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
             super().service()
             self.touched = time.monotonic()
             self._answering = False
+            if self.follower is not None:
+                self.server.poller.update(self)  # only now has waitress taken the request off its list
 
     def follow(self, follower: Follower, chunked: bool) -> None:
         """Let a follower continue the current response."""
