@@ -10,13 +10,14 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
 from companion.model.table import ServiceError, Table
 from companion.web.routes.uploads import MAX_UPLOAD
-from companion.web.server import broadcast
+from companion.web.server import broadcast, serving
 from companion.web.server.serving import ServeError, Server
 from templo import contract
 from tests.web.conftest import ORGANISER, WebHome
@@ -251,6 +252,61 @@ def test_a_hundred_streams_hold_none_of_the_threads_that_answer(home: WebHome) -
     finally:
         served.hang_up()
         served.stop()
+
+
+def test_the_loop_that_takes_requests_asks_no_stream_at_its_turns(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = served.home.table()
+    readers = [served.stream(path(table)) for _ in range(3)]
+    for reader in readers:
+        reader.event()
+    asked: list[int] = []
+    readable = serving._Channel.readable
+
+    def noted(channel: Any) -> Any:
+        if channel.follower is not None:
+            asked.append(channel.number)
+        return readable(channel)
+
+    wait_for(lambda: served.get("/healthz").status == 200)
+    monkeypatch.setattr(serving._Channel, "readable", noted)
+    for _ in range(20):
+        assert served.get("/healthz").status == 200
+    assert asked == []
+
+
+def test_a_reader_who_was_slow_gets_what_waited_for_it(served: Served) -> None:
+    table = served.home.table()
+    reader = served.stream(path(table))
+    reader.event()
+    [stream] = served.home.hub._streams
+    line = stream.wake.__self__._line  # type: ignore[attr-defined]  # the stream that the hub wakes
+    waits = b": " + b"x" * 60_000 + b"\n\n"
+    sent = 0
+    while line.send(waits):
+        sent += 1
+    assert sent >= 4
+    got = 0
+    while got < sent:
+        got += len(reader.answer.readline()) == len(waits) - 1
+    reader.close()
+    wait_for(lambda: served.home.hub.streams == 0)
+
+
+def test_a_second_request_on_a_stream_s_connection_waits_and_its_end_is_noticed(served: Served) -> None:
+    page = path(served.home.table())
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+        head = f"HTTP/1.1\r\nHost: localhost:{served.port}\r\n\r\n"
+        connection.sendall(f"GET {page} {head}".encode())
+        answer = connection.makefile("rb")
+        wait_for(lambda: b"event: regions" in answer.readline())
+        connection.sendall(f"GET /healthz {head}".encode() * 3)
+        assert served.get("/healthz").status == 200
+        assert served.home.hub.streams == 1
+        served.home.hub.close()
+        assert b"200 OK" not in answer.read()
+    wait_for(lambda: served.home.hub.streams == 0)
 
 
 def test_a_browser_that_can_is_sent_events_compressed_and_the_whole_is_one_file_of_gzip(served: Served) -> None:
