@@ -285,6 +285,12 @@ def test_one_file_holds_everything_that_a_table_of_some_players_needs() -> None:
         list(PRESS.everything(40, ["moctezuma"]))
 
 
+@every_case("players", [-1, 0, 1, 7])
+def test_a_number_of_players_that_no_game_is_for_is_refused_with_the_numbers_of_each(players: int) -> None:
+    with pytest.raises(press.SheetsError, match=f"--players is {players}; expected .*for siege one of 2"):
+        list(PRESS.everything(players))
+
+
 def test_the_page_of_everything_offers_paper_ink_sides_and_players(library: WebHome) -> None:
     phone = library.browser()
     here = "/games/moctezuma/print"

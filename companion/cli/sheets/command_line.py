@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--low-ink", action="store_true", help="print areas of colour pale")
     parser.add_argument("--fronts", action="store_true", help="leave out the backs of cards and counters")
     parser.add_argument(
-        "--players", type=int, default=0, metavar="N", help="build one file of each game with all that N players need"
+        "--players", type=int, metavar="N", help="build one file of each game with all that N players need"
     )
     parser.add_argument("--stock", type=float, metavar="MM", help=f"how thick a card is, for the boxes ({STOCK:g})")
     parser.add_argument(
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse flags that do not go together; raises `SheetsError`."""
     if arguments.export:
-        if arguments.low_ink or arguments.fronts or arguments.players or arguments.paper != DEFAULT:
+        if arguments.low_ink or arguments.fronts or arguments.players is not None or arguments.paper != DEFAULT:
             raise SheetsError("--export has no --paper, --low-ink, --fronts or --players: those are for PDFs")
         if arguments.stock is not None:
             raise SheetsError("--export has no --stock: that is for PDFs of boxes")
@@ -86,9 +86,9 @@ def _absolute(folder: str) -> bool:
     return on_posix or bool(re.match(r"[A-Za-z]:[\\/]", folder))
 
 
-def build(press: Press, wanted: Sequence[str], out: Path, printing: Printing, players: int = 0) -> None:
+def build(press: Press, wanted: Sequence[str], out: Path, printing: Printing, players: int | None = None) -> None:
     """Write the PDFs that are wanted into a folder, and say each one's name."""
-    for sheet in list(press.everything(players, wanted) if players else press.sheets(wanted)):
+    for sheet in list(press.sheets(wanted) if players is None else press.everything(players, wanted)):
         path, pdf = out / sheet.file(printing), press.pdf(sheet, printing)
         try:
             out.mkdir(parents=True, exist_ok=True)

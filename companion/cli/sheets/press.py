@@ -92,14 +92,17 @@ class Press:
         return game
 
     def everything(self, players: int, wanted: Sequence[str] = ()) -> Iterator[Sheet]:
-        """Yield for each game, or each that is named, all of its pages for so many players; raises `SheetsError`."""
-        for name in dict.fromkeys(sheet.game.name for sheet in self.sheets(wanted)):
-            game = self.games[name]
-            if players not in game.seatings:
-                if wanted:
-                    seatings = ", ".join(map(str, game.seatings))
-                    raise SheetsError(f"--players is {players}; expected for {name} one of {seatings}")
-                continue
+        """Yield for each game, or each that is named, all of its pages for so many players; raises `SheetsError`.
+
+        A game for other numbers of players is left out if none is named and another game is for so many.
+        """
+        games = [self.games[name] for name in dict.fromkeys(sheet.game.name for sheet in self.sheets(wanted))]
+        seated = [game for game in games if players in game.seatings]
+        refused = [game for game in games if players not in game.seatings]
+        if refused and (wanted or not seated):
+            seatings = "; ".join(f"for {game.name} one of {', '.join(map(str, game.seatings))}" for game in refused)
+            raise SheetsError(f"--players is {players}; expected {seatings}")
+        for game in seated:
             for language in LANGUAGES:
                 yield Sheet(game, EVERYTHING, language, players)
 
