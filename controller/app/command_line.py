@@ -360,12 +360,20 @@ def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
     if result is None:
         return _no_daemon(settings)
     print("\n".join(calibration_lines(result)))
-    yes = given.yes or (
-        sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
-    )
-    send_request(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10)
+    yes = given.yes or (sys.stdin.isatty() and _agreed("Count by these from now on? [y/N] "))
+    if send_request(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10) is None and yes:
+        return _no_daemon(settings)
     print("Saved, and used from now on." if yes else "Nothing was changed.")
     return 0
+
+
+def _agreed(question: str) -> bool:
+    """Ask at the terminal; the end of the input is a no."""
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        print()
+        return False
 
 
 def _recorded(given: argparse.Namespace, seq: object, test: bool, where: str) -> str:

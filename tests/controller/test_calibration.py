@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -19,6 +21,7 @@ from controller.core.learned_limits import Measured
 from controller.core.messages import CalibrationRequest
 from templo.contract import Flag, God
 from tests.brokers import free_port
+from tests.cases import every_case
 from tests.controller.program import Temple, call, command, environment, eventually
 from tests.controller.rig import Rig
 
@@ -192,6 +195,45 @@ def test_the_command_line_measures_asks_and_saves(tmp_path: Path, temples: list[
     assert "Saved, and used from now on." in words
     assert learned_file.load(tmp_path / "state")[God.TLALOC].high_ns == 12 * MS
     assert call("calibrate", "tlaloc", "--state", str(tmp_path)).returncode == 1
+
+
+@every_case(
+    ("typed", "stopped", "code", "said"),
+    [
+        (b"y\n", False, 0, "Saved, and used from now on."),
+        (b"y\n", True, 1, "no daemon runs on"),
+        (b"n\n", True, 0, "Nothing was changed."),
+        (b"\x04", False, 0, "Nothing was changed."),
+    ],
+)
+def test_only_a_daemon_that_took_the_answer_at_the_terminal_has_saved_the_limits(
+    tmp_path: Path, temples: list[Temple], typed: bytes, stopped: bool, code: int, said: str
+) -> None:
+    state = tmp_path / f"state-{typed.hex()}-{stopped}"
+    temple = Temple(state, free_port()).start()
+    temples.append(temple)
+    terminal, keyboard = pty.openpty()
+    with subprocess.Popen(
+        command("calibrate", "tlaloc", "--count", "2", "--state", str(state)),
+        stdin=keyboard, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(),
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        running.stdout.readline()
+        temple.drop("tlaloc", 2)
+        asked = b""
+        while not asked.endswith(b"[y/N] "):
+            more = running.stdout.read(1)
+            assert more, asked
+            asked += more
+        if stopped:
+            temple.kill()
+        os.write(terminal, typed)
+        words = running.stdout.read().decode()
+    os.close(terminal)
+    os.close(keyboard)
+    assert running.returncode == code
+    assert said in words
+    assert ("Saved" in words) == bool(learned_file.load(state))
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
