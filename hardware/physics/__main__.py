@@ -6,6 +6,8 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from math import nan
 from time import monotonic
 
 from controller.core.counting import MS, Limits
@@ -61,20 +63,26 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make physics", description=__doc__)
-    parser.add_argument("--tokens", type=int, default=125, help="of each kind, in batches of 25 (%(default)s)")
-    parser.add_argument("--seed", type=int, default=20261122)
-    parser.add_argument("--runs", type=int, default=1, help="so many times, each with other seeds (%(default)s)")
+    parser.add_argument("--tokens", type=_number, default=125, help="of each kind, in batches of 25 (%(default)s)")
+    parser.add_argument("--seed", type=partial(_number, least=0), default=20261122)
+    parser.add_argument("--runs", type=_number, default=1, help="so many times, each with other seeds (%(default)s)")
     parser.add_argument(
-        "--every", type=float, default=80, help="milliseconds from one drop to the next, and up to a quarter more"
+        "--every",
+        type=_milliseconds,
+        default=80,
+        help="milliseconds from one drop to the next, and up to a quarter more",
     )
     parser.add_argument(
         "--write", action="store_true", help=f"write {report.MEASURED.name} beside this program, and docs/counters.md"
     )
     parser.add_argument(
-        "--hands", type=int, metavar="N", help="print only a table of hands, N of each size, kind, friction and seed"
+        "--hands",
+        type=_number,
+        metavar="N",
+        help="print only a table of hands, N of each size, kind, friction and seed",
     )
     parser.add_argument(
-        "--heaps", type=int, metavar="N", help="print only a table of how many of N fall on one side before a jam"
+        "--heaps", type=_number, metavar="N", help="print only a table of how many of N fall on one side before a jam"
     )
     parser.add_argument(
         "--bead",
@@ -84,6 +92,24 @@ def _parser() -> argparse.ArgumentParser:
         help=f"in a temple for round beads of {BEADS[0]} to {BEADS[-1]} mm, all of one size, and no others",
     )
     return parser
+
+
+def _number(text: str, least: int = 1) -> int:
+    """Return the whole number that an argument gives; raises `ArgumentTypeError` for one under the least."""
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"it is {text!r}; expected a whole number from {least}")
+    return int(text)
+
+
+def _milliseconds(text: str) -> float:
+    """Return the time that an argument gives; raises `ArgumentTypeError` unless it is from 1 to 10000."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = nan
+    if not 1 <= found <= 10_000:
+        raise argparse.ArgumentTypeError(f"it is {text!r}; expected milliseconds from 1 to 10000")
+    return found
 
 
 def _print_rows(rows: Iterator[str]) -> int:

@@ -22,7 +22,7 @@ from hardware.making import Workshop
 from hardware.parameters import BEADS, TEMPLE, Temple, fitting
 from hardware.parts import chute
 from hardware.physics import report
-from hardware.physics.__main__ import WANTED
+from hardware.physics.__main__ import WANTED, main
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
 from hardware.physics.drops import MOST, Batch, handful, singles
 from hardware.physics.heap import pour
@@ -226,6 +226,19 @@ def test_a_temple_is_fitted_only_to_a_size_of_bead_that_there_is(command: str, s
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "argument --bead: invalid choice" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [("--tokens", "0"), ("--runs", "-1"), ("--hands", "0"), ("--heaps", "x"), ("--every", "nan"), ("--seed", "-1")],
+)
+def test_a_number_that_nothing_can_be_dropped_by_is_refused(
+    flag: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["make physics", flag, value])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert f"argument {flag}: it is {value!r}; expected " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("size", BEADS)
