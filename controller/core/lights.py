@@ -1,4 +1,4 @@
-"""Computes the colour of the lamp behind each shrine's door from recent events and the time.
+"""Computes the colour of the lamp before each shrine's door from recent events and the time.
 
 Pure. Times are integer nanoseconds of one monotonic clock. A colour is red, green and blue from 0 to 1; lamps of one
 colour show its brightest component, so each pattern can also be recognised by its rhythm.
