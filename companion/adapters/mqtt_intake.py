@@ -232,7 +232,7 @@ class Intake:
                 self._scored.clear()
                 self._moods.clear()  # a broker may have forgotten what it retained
                 self._acknowledged.clear()
-                self._services.temples.set_reachable(each)
+                self._persist(self._services.temples.set_reachable, each)
                 if each:
                     self._repeat_commands()
             elif isinstance(each[1], contract.Status):
@@ -244,8 +244,8 @@ class Intake:
         self._publish_scores()
         if time.monotonic() >= self._time_due:
             self._time_due = time.monotonic() + TIME_EVERY
-            self._services.temples.pass_time()
-            self._services.temples.requests.request_missing(time.monotonic())
+            self._persist(self._services.temples.pass_time)
+            self._request_missing()
             self._publish_changes()
         if time.monotonic() >= self._acks_due:
             self._acks_due = time.monotonic() + ACK_EVERY
@@ -258,9 +258,9 @@ class Intake:
             case contract.Count():
                 self._services.temples.ledgers.receive_count(temple, message)
             case contract.Noise():
-                self._services.temples.receive_noise(temple, message)
+                self._persist(self._services.temples.receive_noise, temple, message)
             case contract.Findings():
-                self._services.temples.receive_findings(temple, message)
+                self._persist(self._services.temples.receive_findings, temple, message)
             case contract.Reply():
                 with self._commands_lock:
                     self._commands.pop(message.id, None)
@@ -312,10 +312,16 @@ class Intake:
         for receipt in receipts:
             self._acknowledge(receipt.temple, receipt.source)
         if any(receipt.gap for receipt in receipts):
-            self._services.temples.requests.request_missing(time.monotonic())
+            self._request_missing()
+
+    def _request_missing(self) -> None:
+        self._persist(self._services.temples.requests.request_missing, time.monotonic())
 
     def _persist(self, change: Callable[..., Any], *args: Any) -> Any:
-        """Make a change, repeating it while the store fails; nothing is acknowledged meanwhile."""
+        """Make a change, repeating it while the store fails; nothing is acknowledged meanwhile.
+
+        Even one that stores nothing reads again first what a failed commit may have stored.
+        """
         while True:
             try:
                 return change(*args)

@@ -470,3 +470,48 @@ def test_a_reply_that_cannot_be_stored_is_stored_as_soon_as_it_can(
         receive.mended = True
         eventually(lambda: (request := home.services.temples.get("templo").request) and not request.pending)
         temple.close()
+
+
+NOTHING = dict.fromkeys(contract.God, 0)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        contract.Count(SOURCE, 1, {**NOTHING, contract.God.TLALOC: 1}),
+        contract.Noise("c" * 32, NOTHING, NOTHING),
+        contract.Findings(
+            "c" * 32, datetime(2026, 11, 27, tzinfo=UTC), contract.Emitters.FIXED, {}, dict.fromkeys(contract.God, ())
+        ),
+        contract.Reply("a" * 32, True),
+        None,
+    ],
+    ids=lambda message: message.leaf if message else "connection and time",
+)
+def test_whatever_comes_while_a_temple_cannot_be_read_again_is_known_as_soon_as_it_can(
+    home: Home, monkeypatch: pytest.MonkeyPatch, message: contract.Message | None
+) -> None:
+    """A commit has failed and may have been made: the temple is read again before anything else about it changes."""
+    home.table(temple="templo")
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.set_reachable(False)
+    monkeypatch.setattr(home.store, "temples", reading := Failing(home.store.temples))
+    home.workspace._uncertain.add("temple", ["templo"])
+    failed: list[BaseException] = []
+    intake = Intake(
+        home.services,
+        BrokerSettings("127.0.0.1", 1),
+        "0" * 32,
+        home.clock,
+        link=Unanswered(),
+        on_failure=failed.append,
+    )
+    intake.start()
+    if message is not None:
+        intake.on_message(contract.topic("templo", message.leaf), contract.encode(message), False)
+    eventually(lambda: reading.failed > 1)
+    reading.mended = True
+    eventually(lambda: home.services.temples.get("templo").reachable)
+    intake.stop()
+    assert failed == []
+    assert (home.services.temples.get("templo").noise is not None) == isinstance(message, contract.Noise)
