@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache, lru_cache
 from pathlib import Path
@@ -145,6 +145,10 @@ class Site:
         """Return the sheets of symbols for a game's page: the common one, then its own if it has one."""
         own = f"{registry.parts(game)[0]}.svg"
         return [*SHARED_ART, *([own] if (ART / own).is_file() else [])]
+
+    def art_of(self, games: Iterable[str]) -> list[str]:
+        """Return the sheets of symbols for a page about several games, each once."""
+        return list(dict.fromkeys([*SHARED_ART, *(sheet for game in games for sheet in self.art(game))]))
 
     # Words
 

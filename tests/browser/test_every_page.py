@@ -1,4 +1,4 @@
-"""Every page fits a phone, and every target on it is large enough for a thumb, on a laptop too."""
+"""Every page fits a phone, has its drawings, and every target on it is large enough for a thumb, on a laptop too."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ THUMB = 44
 """The least width and height of what is tapped, in px."""
 
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
+
+NOT_DRAWN = """() => [...document.querySelectorAll("use")].map(use => use.getAttribute("href"))
+  .filter(href => !document.getElementById(href.slice(1))).map(href => `${href} is no drawing here`)"""
 
 NOWHERE = "/no/such/page"
 
@@ -92,7 +95,7 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
     siege = ""
     for game, preset in GAMES:
         table = begun(companion, device, game, preset)
-        found += [f"/t/{table.id}", f"/t/{table.id}/screen", f"/t/{table.id}/rules"]
+        found += [f"/t/{table.id}", f"/t/{table.id}/screen", f"/t/{table.id}/seats", f"/t/{table.id}/rules"]
         siege = table.id
     device.watch(companion, services.tables.get(siege))
     deeper = device.page.locator("a.deeper").first.get_attribute("href") or ""
@@ -133,7 +136,7 @@ def kind_of(path: str) -> str:
     return re.sub(r"(?<=step=)\d+|[?&](paper|ink|sides|players|stock)=[\w.]+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
 
 
-def test_no_page_is_wider_than_a_phone_and_every_target_is_large_enough_for_a_thumb(
+def test_every_page_fits_a_phone_and_has_its_drawings_and_every_target_is_large_enough_for_a_thumb(
     companion: Companion, device: Make, tmp_path: Path
 ) -> None:
     """Every page that has an address of its own, and one of each kind that links lead to from there.
@@ -155,7 +158,7 @@ def test_no_page_is_wider_than_a_phone_and_every_target_is_large_enough_for_a_th
         if path != NOWHERE:
             left -= {routes.bind("localhost").match(path.partition("?")[0])[0]}
         reader.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
-        for words in (*too_wide(reader.page), *too_full(reader.page)):
+        for words in (*too_wide(reader.page), *too_full(reader.page), *reader.page.evaluate(NOT_DRAWN)):
             found.setdefault(words, path)
         for viewport in (PHONE, LAPTOP):
             reader.page.set_viewport_size(viewport)

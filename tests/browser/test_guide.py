@@ -147,6 +147,7 @@ def test_the_card_of_the_phases_marks_the_one_that_runs(companion: Companion, de
         table = opened(companion, game, preset)
         phone.hold(companion, table)
         phone.watch(companion, table)
+        expect(phone.page.locator("#phases summary")).to_have_css("display", "list-item")
         phone.page.click("#phases summary")
         expect(phone.page.locator("#phases [aria-current=step] b")).to_have_text(phase)
 

@@ -143,3 +143,12 @@ def test_a_captured_leader_is_a_great_moment(home: WebHome) -> None:
     assert moment
     assert re.search("#siege-(cortez|cuauhtemoc)", moment[0])
     assert "captured the enemy’s leader" in moment[0]
+
+
+@pytest.mark.parametrize(("game", "preset"), TABLES)
+def test_what_looks_back_at_a_game_brings_the_drawings_that_it_uses(home: WebHome, game: str, preset: str) -> None:
+    table, ana = over(home, game, preset)
+    for path in ("/evenings", f"/t/{table.id}/seats", f"/t/{table.id}/story", f"/t/{table.id}/replay"):
+        html = re.sub(r"(?s)<!--.*?-->", "", ana.get(path).get_data(as_text=True))
+        used = set(re.findall(r'<use [^>]*?href="#([\w-]+)"', html))
+        assert used - set(re.findall(r'\bid="([\w-]+)"', html)) == set(), path

@@ -212,6 +212,7 @@ def test_all_codes_are_printed_each_with_its_table(home: WebHome, organiser: Bro
     for table in tables:
         assert f"{table.code[:3]}-{table.code[3:]}" in page
     assert "<?xml" not in page
+    assert re.search(r"<button[^>]* data-print hidden>Print</button>", page)
 
 
 def test_each_language_has_the_page_in_its_own_words(home: WebHome) -> None:

@@ -292,6 +292,11 @@ def test_the_seats_page_hands_over_while_the_game_runs(home: WebHome, phone: Bro
     assert "East Ana free" in text_of(screen.get(seats))
 
 
+def test_a_lobby_offers_who_watches_one_way_to_join(home: WebHome, phone: Browser) -> None:
+    page = phone.get(f"/t/{home.lobby().id}").get_data(as_text=True)
+    assert page.count('href="/join"') == 1
+
+
 def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: WebHome, phone: Browser) -> None:
     home.beams("table", contract.Beam.CLEAR, contract.Beam.UNPROVED)
     table = home.services.tables.open("mexica", "Sunday", 2, "temple_only", {}, "table")

@@ -22,9 +22,12 @@ def past() -> Response:
     every = evenings(played)
     pages = max(1, -(-len(every) // AT_ONCE))
     page = max(1, whole_number(request.args.get("page", ""), pages) or 1)
+    shown = every[(page - 1) * AT_ONCE : page * AT_ONCE]
+    games = {play.table.charter.game for evening in shown for play in evening.plays}
     return here.page(
         "evenings.html",
-        evenings=every[(page - 1) * AT_ONCE : page * AT_ONCE],
+        evenings=shown,
+        art=here.art_of(sorted(games)),
         end=lambda play: ending(play.table, Audience("")),
         played=len(played),
         curve=lambda play: curve(play, (stored.token.at for stored in here.services.tables.tokens(play.table.id))),

@@ -338,7 +338,7 @@ def _new_table(
         status,
         game=game,
         gt=site().renderer.library.words(site().words().language, game.name),
-        art=list(dict.fromkeys(sheet for offer in games for sheet in site().art(offer))),
+        art=site().art_of(games),
         offers=[_offer(offer, tables) for offer in games.values()],
         evening=EVENING_MIN,
         form=form,

@@ -183,6 +183,7 @@ def replay(table_id: str) -> Response:
         lines=_lines(words, logged),
         turn=table.turn,
         regions=_past_regions(table, layout),
+        art=here.art(now.charter.game),
         game_style=here.game_style(now.charter.game),
     )
 

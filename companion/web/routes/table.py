@@ -107,6 +107,7 @@ def seats(table_id: str) -> Response:
         gt=here.words(table),
         layout="screen",
         invitation=_invitation(table, audience),
+        art=here.art(table.charter.game),
         region=placer(here.words(table), rendered, new_request),
     )
     return renew_cookies(page, table)
