@@ -15,11 +15,10 @@ from typing import Any, TypeAlias
 
 from controller.adapters.serial_protocol import BAUD, Greeting, Happened, Health, Session, TokenLine, UnknownTokens
 from controller.core.counting import SECOND, Limits
-from controller.core.diagnosis import Finding
 from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken
 from controller.core.ports import BackendContext, BeamsError, Capabilities, Level, Put, TokenSource
 from controller.core.settings import BeamSettings
-from templo.contract import God, Kind, Timing
+from templo.contract import Finding, God, Kind, Timing
 from templo.liveness import SOON_S
 
 RETRY_S = 1.0

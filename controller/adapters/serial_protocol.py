@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from controller.core.counting import MS, SECOND, Detection, Limits
-from controller.core.diagnosis import Finding
 from controller.core.messages import BoardCursor
-from templo.contract import Beam, Flag, God
+from templo.contract import Beam, Finding, Flag, God
 
 PROTOCOL = 1
 BAUD = 115_200

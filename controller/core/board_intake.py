@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from controller.core.counting import Detection
-from controller.core.diagnosis import Finding
 from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken
 from controller.core.slots import Found, Slots
-from templo.contract import Beam, God, Trouble
+from templo.contract import Beam, Finding, God, Trouble
 
 _HARMLESS = ("line_noise",)
 """Faults of a board's cable that lose no token."""

@@ -8,9 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from controller.core.commands import Result
 from controller.core.counting import Detection
-from controller.core.diagnosis import Finding
 from templo import contract
-from templo.contract import Beam, God
+from templo.contract import Beam, Finding, God
 
 
 class EdgeSeen(NamedTuple):
