@@ -37,13 +37,13 @@ class LevelRead(NamedTuple):
 
 
 class BoardHello(NamedTuple):
-    """The name of a board that counts by itself; `respond` gets the place up to which its tokens are recorded.
+    """The name of a board that counts by itself; `respond` gets the position up to which its tokens are recorded.
 
-    `otherwise` is the place for a board whose tokens were never taken here.
+    `initial` is the position of a board whose tokens were never taken here.
     """
 
     board: str
-    otherwise: BoardCursor
+    initial: BoardCursor
     respond: Callable[[BoardCursor], None]
 
 
@@ -53,7 +53,7 @@ class BoardToken(NamedTuple):
     god: God
     counted: Detection
     board: str
-    mark: BoardCursor
+    cursor: BoardCursor
     fell_ns: int
 
 
