@@ -336,10 +336,7 @@ class Tenants:
     def _measured(self, tenant: Tenant) -> int:
         if self._file:
             place = self._place(tenant)
-            stored = (
-                place,
-                place.with_name(f"{place.name}-wal"),
-            )  # and not the copies that an upgrade or a restore kept
+            stored = (place, place.with_name(f"{place.name}-wal"))  # and not the copies of an upgrade or a restore
             return sum(each.stat().st_size for each in stored if each.exists())
         engine = self._opened()
         assert engine is not None
