@@ -26,17 +26,10 @@ class BoundedLog:
     junk 1
     """
 
-    def __init__(
-        self,
-        log: logging.Logger,
-        clock: Callable[[], float],
-        at_once: int = AT_ONCE,
-        window_s: float = WINDOW_S,
-    ) -> None:
+    def __init__(self, log: logging.Logger, clock: Callable[[], float], at_once: int = AT_ONCE) -> None:
         self._log = log
         self._clock = clock
         self._at_once = at_once
-        self._window_s = window_s
         self._lock = threading.Lock()
         self._began_s = clock()
         self._logged = 0
@@ -55,7 +48,7 @@ class BoundedLog:
     def settle(self) -> None:
         """Log how many were left out of a past minute; called with every warning, and now and then without."""
         with self._lock:
-            if abs(self._clock() - self._began_s) < self._window_s:
+            if abs(self._clock() - self._began_s) < WINDOW_S:
                 return
             left_out, self._left_out, self._logged = self._left_out, 0, 0
             self._began_s = self._clock()

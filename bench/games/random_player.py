@@ -23,9 +23,9 @@ BATCH = 20
 """Plies between two checks of the clock, so that the clock is not what is measured."""
 
 
-def playouts(game: Any, preset: str, seed: int = 1) -> Iterator[None]:
+def playouts(game: Any, preset: str) -> Iterator[None]:
     """Play one random game after another at the largest table, and yield after every ply."""
-    whims = random.Random(seed)
+    whims = random.Random(1)
     options = {option.key: option.default for option in game.options} | dict(game.presets[preset])
     while True:
         state = game.setup(options, game.seatings[max(game.seatings)])

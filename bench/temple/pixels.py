@@ -43,10 +43,10 @@ class Change:
     drawn: float
 
 
-def clock_offset(page: Page, tries: int = 50) -> tuple[float, float]:
+def clock_offset(page: Page) -> tuple[float, float]:
     """Return by how many milliseconds the page's clock leads this process's, and how far off that may be."""
     best = (float("inf"), 0.0)
-    for _ in range(tries):
+    for _ in range(50):
         before = time.time_ns()
         there = page.evaluate("performance.timeOrigin + performance.now()")
         after = time.time_ns()

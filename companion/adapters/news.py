@@ -47,10 +47,11 @@ class Hub:
     `boot` marks the numbers as this process's own: they cannot be compared with those of another.
     """
 
-    def __init__(self, cap: int = 64, boot: str | None = None, cap_each: int | None = None) -> None:
-        """Open no more than `cap` streams, and no more than `cap_each` of them for one reader's address."""
+    def __init__(self, cap: int = 64, boot: str | None = None) -> None:
+        """Open no more than `cap` streams."""
         self.cap = cap
-        self.cap_each = cap if cap_each is None else cap_each
+        self.cap_each = cap
+        """The most of them for one reader's address."""
         self.boot = boot or secrets.token_hex(4)
         self._lock = threading.RLock()
         self._serial = 0

@@ -1,4 +1,4 @@
-"""What was played at this companion: the games of each evening, and records by game, person and temple.
+"""What was played at this companion: the games of each evening, and statistics by game, person and temple.
 
 A person is a name that somebody played under: "Ana" and "ana " are one. There are no accounts.
 """
@@ -55,8 +55,8 @@ class Evening:
 
 
 @dataclass(frozen=True, slots=True)
-class GameRecord:
-    """The record of one game."""
+class GameStatistics:
+    """What was played of one game."""
 
     game: str
     played: int
@@ -68,8 +68,8 @@ class GameRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonRecord:
-    """The record of one person."""
+class PersonStatistics:
+    """How one person played."""
 
     name: str
     played: int
@@ -79,8 +79,8 @@ class PersonRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class TempleRecord:
-    """The record of one temple: the games that it served at their end."""
+class TempleStatistics:
+    """What one temple served: the games that it served at their end."""
 
     temple: str
     played: int
@@ -120,19 +120,19 @@ def curve(play: Play, times: Iterable[datetime], steps: int = 60) -> list[tuple[
     return [(0.0, 0), *((round(shares[n - 1], 4), n) for n in chosen), (1.0, len(shares))]
 
 
-def by_game(played: Sequence[Play]) -> list[GameRecord]:
-    """Return a record for each game, the most played first."""
+def by_game(played: Sequence[Play]) -> list[GameStatistics]:
+    """Return the statistics of each game, the most played first."""
     games: dict[str, list[Play]] = defaultdict(list)
     for play in played:
         games[play.table.charter.game].append(play)
-    records = []
+    found = []
     for game, of_it in games.items():
         lengths = sorted(play.minutes for play in of_it)
         most = max(of_it, key=lambda play: play.tokens)
         longest = max(of_it, key=lambda play: play.minutes)
         middle = lengths[len(lengths) // 2]
-        records.append(GameRecord(game, len(of_it), middle, longest, most if most.tokens else None))
-    return sorted(records, key=lambda record: (-record.played, record.game))
+        found.append(GameStatistics(game, len(of_it), middle, longest, most if most.tokens else None))
+    return sorted(found, key=lambda each: (-each.played, each.game))
 
 
 def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> int:
@@ -148,8 +148,8 @@ def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> int:
     return lengths[len(lengths) // 2] if lengths else 0
 
 
-def by_person(played: Sequence[Play]) -> list[PersonRecord]:
-    """Return a record for each name, the most wins first. A name at several seats of a table played it once."""
+def by_person(played: Sequence[Play]) -> list[PersonStatistics]:
+    """Return the statistics of each name, the most wins first. A name at several seats of a table played it once."""
     spelled: dict[str, str] = {}
     played_of, won_of, games_of = Counter[str](), Counter[str](), defaultdict[str, set[str]](set)
     for play in sorted(played, key=lambda play: play.ended_at):
@@ -159,19 +159,20 @@ def by_person(played: Sequence[Play]) -> list[PersonRecord]:
         won_of.update({name for seat, name in names.items() if seat in play.result.winners})
         for name in names.values():
             games_of[name].add(play.table.charter.game)
-    records = [PersonRecord(spelled[key], n, won_of[key], len(games_of[key])) for key, n in played_of.items()]
-    return sorted(records, key=lambda record: (-record.won, record.played, record.name.casefold()))
+    found = [PersonStatistics(spelled[key], n, won_of[key], len(games_of[key])) for key, n in played_of.items()]
+    return sorted(found, key=lambda each: (-each.won, each.played, each.name.casefold()))
 
 
-def by_temple(played: Sequence[Play]) -> list[TempleRecord]:
-    """Return a record for each temple that served a table, the most played first."""
+def by_temple(played: Sequence[Play]) -> list[TempleStatistics]:
+    """Return the statistics of each temple that served a table, the most played first."""
     games, tokens = Counter[str](), Counter[str]()
     for play in played:
         if temple := play.table.temple:
             games[temple] += 1
             tokens[temple] += play.tokens
     return [
-        TempleRecord(temple, n, tokens[temple]) for temple, n in sorted(games.items(), key=lambda e: (-e[1], e[0]))
+        TempleStatistics(temple, n, tokens[temple])
+        for temple, n in sorted(games.items(), key=lambda e: (-e[1], e[0]))
     ]
 
 

@@ -122,7 +122,7 @@ class KnownTokens(NamedTuple):
 
 
 class Conflict(Exception):
-    """Another writer of the same store was first; the message says with what. Read its changes, and judge again."""
+    """Another writer of the same store was first; the message says with what. Read its changes, and try again."""
 
 
 class Transaction(Protocol):

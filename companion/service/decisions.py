@@ -54,7 +54,7 @@ class Decisions:
         somebody was faster, ``not_begun``, or what the game refuses the tokens with.
         """
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.lock_with_temple(table_id)
             own = require_seats(table, token)
             if by not in seats_held(table, token):
@@ -68,7 +68,7 @@ class Decisions:
             self._decide(change, table.temple, held, table, whose, by=by, hand=hand, request=request)
             return change.table(table_id)
 
-        return self._workspace.run(judge)
+        return self._workspace.run(work)
 
     def decide_as_owner(self, name: str, ids: Sequence[str], whose: Seat | None) -> None:
         """Decide about a temple's tokens held apart at the command line of the companion's machine.
@@ -77,7 +77,7 @@ class Decisions:
         `decide` does.
         """
 
-        def judge(change: Change) -> None:
+        def work(change: Change) -> None:
             table = self._workspace.tables.find(change.temple(name).table_id)
             if table is not None:
                 change.lock_tables(table.id)
@@ -87,7 +87,7 @@ class Decisions:
             hand = OWNER if whose else ""
             self._decide(change, name, self._waiting(name, ids), table, whose, by=whose or OWNER, hand=hand)
 
-        self._workspace.run(judge, temples=[name])
+        self._workspace.run(work, temples=[name])
 
     def _waiting(self, name: str, ids: Sequence[str]) -> list[StoredToken]:
         wanted = dict.fromkeys(ids)
@@ -151,7 +151,7 @@ class Decisions:
         `by` says who chose, for the record. Raises `ServiceError` ``old_decided`` if something else was chosen.
         """
 
-        def judge(change: Change) -> None:
+        def work(change: Change) -> None:
             temple = change.temple(name)
             old = _undecided(temple, choice, None)
             if old is None:
@@ -161,7 +161,7 @@ class Decisions:
             _put_choice(change, temple, replace(old, choice=choice, by=by, decided_at=change.now))
 
         self._workspace.temples.get(name)
-        self._workspace.run(judge, temples=[name])
+        self._workspace.run(work, temples=[name])
         return self._with_totals(name)
 
     def count_old(self, table_id: str, token: str) -> Temple:
@@ -171,7 +171,7 @@ class Decisions:
         `ServiceError` ``not_seated``, ``no_temple_here``, ``not_begun``, ``no_tokens_here``, ``old_decided``.
         """
 
-        def judge(change: Change) -> str:
+        def work(change: Change) -> str:
             table = change.lock_with_temple(table_id)
             by = require_seats(table, token)[0]
             if table.temple is None:
@@ -193,15 +193,15 @@ class Decisions:
             _put_choice(change, temple, chosen)
             return temple.name
 
-        return self._with_totals(self._workspace.run(judge))
+        return self._with_totals(self._workspace.run(work))
 
     def _with_totals(self, name: str) -> Temple:
         """Return a temple with its totals read again, after a choice of which of its tokens count."""
 
-        def judge(change: Change) -> None:
+        def work(change: Change) -> None:
             change.put(replace(change.temple(name), totals=self._store.totals(name)))
 
-        self._workspace.run(judge, temples=[name])
+        self._workspace.run(work, temples=[name])
         return self._workspace.temples.get(name)
 
 

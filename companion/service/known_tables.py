@@ -47,7 +47,7 @@ class KnownTables:
         else:
             self._read_logs()
 
-    # Asking
+    # Finding
 
     def game(self, name: str) -> Game[Any]:
         """Return a game by its name; raises `ServiceError` ``unknown_game``."""

@@ -22,7 +22,7 @@ class KnownTemples:
         self._sources = self._stored_sources()
         self._temples = {record.name: self._read(record) for record in store.temples()}
 
-    # Asking
+    # Finding
 
     def all(self) -> list[Temple]:
         """Return every temple."""

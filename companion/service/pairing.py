@@ -65,7 +65,7 @@ class PairingService:
         return table if table and table.phase != "over" and table.game.uses_temple else None
 
     def _change(self, after: Callable[[tuple[PairingCode, ...]], tuple[PairingCode, ...]]) -> None:
-        def judge(change: Change) -> None:
+        def work(change: Change) -> None:
             stored = self._workspace.store.note(NOTE)
             codes = encode(after(decode(stored)))
 
@@ -75,4 +75,4 @@ class PairingService:
 
             change.also(write)
 
-        self._workspace.run(judge)
+        self._workspace.run(work)

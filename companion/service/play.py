@@ -78,12 +78,12 @@ class PlayService:
     def let_app_roll(self, table_id: str, token: str, by_itself: bool) -> Table:
         """Switch automatic rolling and drawing on or off; anyone seated may."""
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             by = require_seats(change.table(table_id), token)[0]
             change.enter(table_id, by, Rolls(APP if by_itself else ""))
             return play_on(change, table_id, self._workspace.below)
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def set_pace(self, table_id: str, token: str, pace: str) -> Table:
         """Set how long the app waits before its moves for absent players; anyone seated may.
@@ -93,14 +93,14 @@ class PlayService:
         if not is_pace(pace):
             raise ServiceError("unknown_pace", pace=pace[:24])
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.table(table_id)
             by = require_seats(table, token)[0]
             if table.pace != pace:
                 change.enter(table_id, by, SetPace(pace))
             return play_on(change, table_id, self._workspace.below)
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def set_sound(self, table_id: str, token: str, on: bool) -> Table:
         """Switch sounds on or off for devices where nobody has chosen; anyone seated may.
@@ -108,14 +108,14 @@ class PlayService:
         Raises `ServiceError` ``not_seated``, ``not_running``.
         """
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.table(table_id)
             by = require_seats(table, token)[0]
             if table.phase == "over":
                 raise ServiceError("not_running")
             return table if table.sounds is on else change.enter(table_id, by, SetSound("on" if on else "off"))
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def go_on(self, table_id: str) -> Table:
         """Make the app's next move for an absent player, and everything that follows automatically."""
@@ -124,9 +124,9 @@ class PlayService:
         )
 
     def _play(self, table_id: str, post: _Post) -> Played:
-        return self._workspace.run(lambda change: self._judge(change, table_id, post), tables=[table_id])
+        return self._workspace.run(lambda change: self._carry_out(change, table_id, post), tables=[table_id])
 
-    def _judge(self, change: Change, table_id: str, post: _Post) -> Played:
+    def _carry_out(self, change: Change, table_id: str, post: _Post) -> Played:
         table = change.table(table_id)
         own, held = require_seats(table, post.token), seats_held(table, post.token)
         if post.seat != CHANCE and post.seat not in held:

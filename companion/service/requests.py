@@ -66,7 +66,7 @@ class TempleRequests:
         """
         self._workspace.temples.get(name)
 
-        def judge(change: Change) -> contract.Command | None:
+        def work(change: Change) -> contract.Command | None:
             temple = change.temple(name)
             if temple.request is not None and temple.request.post == post:
                 return None
@@ -82,13 +82,13 @@ class TempleRequests:
             self._put(change, temple, TempleRequest(command, post, change.now))
             return command
 
-        self._carry(name, self._workspace.run(judge, temples=[name]))
+        self._carry(name, self._workspace.run(work, temples=[name]))
         return self._workspace.temples.get(name)
 
     def end_calibration(self, name: str) -> None:
         """End a temple's running calibration, so that tokens score from now on."""
 
-        def judge(change: Change) -> contract.Command | None:
+        def work(change: Change) -> contract.Command | None:
             temple = change.temple(name)
             if temple.request is None or not temple.request.measuring or self._carrier is None:
                 return None
@@ -99,7 +99,7 @@ class TempleRequests:
             self._put(change, temple, TempleRequest(command, command.id, change.now))
             return command
 
-        self._carry(name, self._workspace.run(judge, temples=[name]))
+        self._carry(name, self._workspace.run(work, temples=[name]))
 
     def _carry(self, name: str, command: contract.Command | None) -> None:
         if command is not None and self._carrier is not None:
@@ -121,7 +121,7 @@ class TempleRequests:
         if self._workspace.temples.find(name) is None:
             return
 
-        def judge(change: Change) -> None:
+        def work(change: Change) -> None:
             temple = change.temple(name)
             if (missing := self._missing.get(name)) is not None:
                 temple = self._with_missing(temple, missing.replied(reply, now_s))
@@ -131,7 +131,7 @@ class TempleRequests:
                 request = temple.request and temple.request.replied(reply, change.now)
                 change.put(replace(temple, request=request), visible=False)
 
-        self._workspace.run(judge, temples=[name])
+        self._workspace.run(work, temples=[name])
 
     def request_missing(self, now_s: float) -> None:
         """Request the missing tokens of each temple; `now_s` is of a monotonic clock.

@@ -87,13 +87,13 @@ class RoundService:
             order.sort(key=lambda _: self._workspace.entropy(8))
         event = Event(game, preset, size, pairing, tuple(order))
 
-        def judge(change: Change) -> list[str]:
+        def work(change: Change) -> list[str]:
             stored = self._workspace.store.note(NOTE)
             if stored:
                 raise ServiceError("event_runs")
             return self._open_round(change, stored, event, title, temples)
 
-        self._run(judge)
+        self._run(work)
 
     def next_round(self, number: int, players: str, title: Callable[[int, int], str], temples: bool = False) -> None:
         """Begin the round with this number, counted from 1, with these players; the rest is as in `start`.
@@ -103,7 +103,7 @@ class RoundService:
         """
         names = read_players(players)
 
-        def judge(change: Change) -> list[str]:
+        def work(change: Change) -> list[str]:
             stored = self._workspace.store.note(NOTE)
             page = self._page(stored, read_on=True)
             if page is None:
@@ -119,7 +119,7 @@ class RoundService:
             event = msgspec.structs.replace(page.event, players=(*stay, *new))
             return self._open_round(change, stored, event, title, temples, page.standings)
 
-        self._run(judge)
+        self._run(work)
 
     def end(self) -> None:
         """Forget the event; its tables and their games stay."""
@@ -132,8 +132,8 @@ class RoundService:
         self._workspace.run(lambda change: change.also(write))
         self._workspace.on_change("tables")
 
-    def _run(self, judge: Callable[[Change], list[str]]) -> None:
-        for temple in self._workspace.run(judge):
+    def _run(self, work: Callable[[Change], list[str]]) -> None:
+        for temple in self._workspace.run(work):
             self._serving.requests.end_calibration(temple)
 
     def _page(self, stored: str, *, read_on: bool = False) -> EventPage | None:

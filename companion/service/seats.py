@@ -50,7 +50,7 @@ class SeatService:
     def share(self, table_id: str, code: str, names: Mapping[Seat, str], token: str = "", pending: str = "") -> str:
         """Give every free seat to one phone that is passed round; returns its token, as `sit` does."""
 
-        def judge(change: Change) -> str:
+        def work(change: Change) -> str:
             table = change.table(table_id)
             free = [chair.seat for chair in table.chairs if not chair.taken]
             if not free and not own_seats(table, token) and not own_seats(table, pending):
@@ -58,7 +58,7 @@ class SeatService:
             taken = {seat: names.get(seat, "") for seat in free}
             return self._take(change, table_id, code, taken, token, pending)
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def _take(
         self, change: Change, table_id: str, code: str, names: Mapping[Seat, str], token: str, pending: str
@@ -84,13 +84,13 @@ class SeatService:
         `proof` is the token of any phone at the table, or the join code.
         """
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.table(table_id)
             change.enter(table_id, proved(table, proof), Free(seat))
             play_on(change, table_id, self._workspace.below)
             return change.set_keys(table_id, {held: key for held, key in table.keys.items() if held != seat})
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def begin(self, table_id: str, proof: str) -> Table:
         """Begin the game; seats still empty can be taken later.
@@ -98,12 +98,12 @@ class SeatService:
         `proof` is the token of any phone at the table, or the join code, which the table screen shows.
         """
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             by = proved(change.table(table_id), proof)
             change.enter(table_id, by, Begin())
             return play_on(change, table_id, self._workspace.below)
 
-        table = self._workspace.run(judge, tables=[table_id])
+        table = self._workspace.run(work, tables=[table_id])
         if table.temple:
             self._requests.end_calibration(table.temple)
         return table
@@ -114,7 +114,7 @@ class SeatService:
         Anyone seated may. Raises `ServiceError` ``not_seated``, ``unknown_seat``, ``unknown_mode``.
         """
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.table(table_id)
             by = require_seats(table, token)[0]
             if not is_away_mode(mode) or mode not in (*away_modes(table.game.levels), ""):
@@ -124,7 +124,7 @@ class SeatService:
             change.enter(table_id, by, Away(seat, mode))
             return play_on(change, table_id, self._workspace.below)
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def screen_pass(self, table_id: str) -> str:
         """Return a pass for a screen that was given a table's code: 128 bits, where a code has 30.
@@ -132,13 +132,13 @@ class SeatService:
         It cannot be guessed, so a screen is never locked out together with somebody who guesses codes.
         """
 
-        def judge(change: Change) -> str:
+        def work(change: Change) -> str:
             if not (key := self._key_of_screens()):
                 key = self._workspace.entropy(32).hex()
                 change.also(lambda store: store.set_secret(SCREEN_KEY, key))
             return key
 
-        self._screen_key = self._screen_key or self._workspace.run(judge)
+        self._screen_key = self._screen_key or self._workspace.run(work)
         return self._pass_of(self._workspace.tables.get(table_id))
 
     def is_screen_pass(self, table_id: str, proof: str) -> bool:

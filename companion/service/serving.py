@@ -23,11 +23,11 @@ class Serving:
         """Let a temple serve a table without checking who wants it."""
         before = self._workspace.tables.get(table_id).temple
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             change.lock_with_temple(table_id, temple)
             return move_temple(change, table_id, temple)
 
-        table = self._workspace.run(judge)
+        table = self._workspace.run(work)
         if temple and temple != before:
             self.requests.end_calibration(temple)
         return table
@@ -40,14 +40,14 @@ class Serving:
         """
         before = self._workspace.tables.get(table_id).temple
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.lock_with_temple(table_id, temple)
             require_seats(table, token)
             if temple != table.temple:
                 self.check_leave(temple, leave)
             return move_temple(change, table_id, temple)
 
-        table = self._workspace.run(judge)
+        table = self._workspace.run(work)
         if temple and temple != before:
             self.requests.end_calibration(temple)
         return table

@@ -105,7 +105,7 @@ class TableService:
         chosen = complete_options(rules, preset, options)
         title = clean_name(title)
 
-        def judge(change: Change) -> str:
+        def work(change: Change) -> str:
             self._lock(change, temple)
             self._serving.check_leave(temple, leave)
             table = open_lobby(self._workspace, change, rules, title, seats, preset, chosen)
@@ -114,7 +114,7 @@ class TableService:
             move_temple(change, table.id, temple)
             return table.id
 
-        return self._opened(self._workspace.run(judge), temple)
+        return self._opened(self._workspace.run(work), temple)
 
     def again(self, table_id: str, token: str) -> Table:
         """Open a lobby with the same players and rules, once for each finished table.
@@ -122,7 +122,7 @@ class TableService:
         Every phone keeps its seat: its token for the old table is valid at the new one.
         """
 
-        def judge(change: Change) -> tuple[str, str | None]:
+        def work(change: Change) -> tuple[str, str | None]:
             table = change.lock_with_temple(table_id)
             by = require_seats(table, token)[0]
             if table.phase != "over":
@@ -148,7 +148,7 @@ class TableService:
             move_temple(change, charter.id, table.temple)
             return charter.id, table.temple
 
-        return self._opened(*self._workspace.run(judge))
+        return self._opened(*self._workspace.run(work))
 
     def close(self, table_id: str, token: str) -> Table:
         """End the game of a table without a result, permanently, and free its temple. Anyone seated may.
@@ -162,7 +162,7 @@ class TableService:
         return self._close(table_id, lambda _: ORGANISER)
 
     def _close(self, table_id: str, by_whom: Callable[[Table], Seat]) -> Table:
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.lock_with_temple(table_id)
             by = by_whom(table)
             if table.phase == "lobby":
@@ -170,17 +170,17 @@ class TableService:
             change.enter(table_id, by, Close())
             return move_temple(change, table_id, None)
 
-        return self._workspace.run(judge)
+        return self._workspace.run(work)
 
     def rename(self, table_id: str, token: str, title: str) -> Table:
         """Rename a table; anyone seated may. Raises `ServiceError` ``not_seated``, ``bad_name``."""
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.table(table_id)
             by, name = require_seats(table, token)[0], clean_name(title)
             return table if table.title == name else change.enter(table_id, by, Rename(name))
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def archive(self, table_id: str, token: str, is_archived: bool = True) -> Table:
         """Take a finished table off the list of tables, or put it back; anyone seated may.
@@ -188,7 +188,7 @@ class TableService:
         Raises `ServiceError` ``not_seated``, ``not_over``.
         """
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.table(table_id)
             by = require_seats(table, token)[0]
             if table.phase != "over":
@@ -197,7 +197,7 @@ class TableService:
                 return table
             return change.enter(table_id, by, Archive("archive" if is_archived else "list"))
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def _lock(self, change: Change, temple: str | None) -> None:
         """Take the locks of a temple and of the table that it serves."""
@@ -218,14 +218,14 @@ class TableService:
         Raises `ServiceError` ``unknown_table``, ``bad_option``, or what the game refuses it with.
         """
 
-        def judge(change: Change) -> Table:
+        def work(change: Change) -> Table:
             table = change.table(table_id)
             if table.options.get(key) == value:
                 return table
             change.enter(table_id, COMPANION, SetOption(key, value))
             return play_on(change, table_id, self._workspace.below)
 
-        return self._workspace.run(judge, tables=[table_id])
+        return self._workspace.run(work, tables=[table_id])
 
     def draft(self, table_id: str) -> tuple[Fault, ...] | None:
         """Return what is wrong in the file that a table follows, or None if it follows no file."""

@@ -74,11 +74,11 @@ class TempleService:
     def expect(self, name: str) -> Temple:
         """Return a temple by its name, adding it if it is unknown."""
 
-        def judge(change: Change) -> None:
+        def work(change: Change) -> None:
             if change.find_temple(name) is None:
                 change.put(Temple(name, reachable=self._reachable))
 
-        self._workspace.run(judge, temples=[contract.temple_name(name)])
+        self._workspace.run(work, temples=[contract.temple_name(name)])
         if self._workspace.temples.get(name).reachable != self._reachable:  # it has changed during the commit
             self._apply_reachable(name)
         return self._workspace.temples.get(name)
@@ -86,7 +86,7 @@ class TempleService:
     def receive_status(self, name: str, status: contract.Status) -> None:
         """Process a temple's status."""
 
-        def judge(change: Change) -> tuple[Temple | None, Temple]:
+        def work(change: Change) -> tuple[Temple | None, Temple]:
             before = change.find_temple(name)
             after = (before or Temple(name, reachable=self._reachable)).with_status(status)
             after = replace(after, old=self._workspace.temples.old_of(after.source))
@@ -94,7 +94,7 @@ class TempleService:
             self.ledgers.meet(change, after)
             return before, after
 
-        before, after = self._workspace.run(judge, temples=[name])
+        before, after = self._workspace.run(work, temples=[name])
         if after.conflict and (before is None or after.conflict != before.conflict):
             self._doubts.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
 

@@ -4,7 +4,7 @@ Law of the locks: a change takes those of its temples first, by name, then those
 once, and last, if the tables are limited, the one for opening some; and no change begins within another. So no two of
 them can wait for each other. A table's or a temple's value is written only under its own lock; reading takes none,
 for every value is frozen and replaced as a whole. The store commits while a change holds its own locks and no other,
-so everybody reads meanwhile, and other tables and temples are judged. Their commits may wait: SQLite has one writer,
+so everybody reads meanwhile, and other tables and temples can change. Their commits may wait: SQLite has one writer,
 and a PostgreSQL that companions share ends commits that announce something one after the other.
 
 Several companions may share a store. Each change announces its topics in its own transaction, and `follow` takes in
@@ -35,7 +35,7 @@ MESSAGE = "message"
 """The topic of the organiser's message to all tables."""
 
 ATTEMPTS = 50
-"""How often a change is judged at most. Each time another writer was first, so there is progress."""
+"""How often a unit of work is tried at most. Each time another writer was first, so there is progress."""
 
 Result = TypeVar("Result")
 
@@ -98,11 +98,11 @@ class Workspace:
             self.tables.shelve(outline.with_keys(table.keys))
 
     def run(
-        self, judge: Callable[[Change], Result], *, temples: Iterable[str] = (), tables: Iterable[str] = ()
+        self, work: Callable[[Change], Result], *, temples: Iterable[str] = (), tables: Iterable[str] = ()
     ) -> Result:
-        """Carry out one unit of work, and judge it again if another writer of the store was first.
+        """Carry out one unit of work, and again if another writer of the store was first.
 
-        `judge` reads and changes through the `Change` that it is given, may be called several times, and must do
+        `work` reads and changes through the `Change` that it is given, may be called several times, and must do
         nothing else. It may take further locks by the law above. Raises what it raises, and `ServiceError`
         ``store_failing``.
         """
@@ -110,7 +110,7 @@ class Workspace:
         for _ in range(ATTEMPTS):
             try:
                 with self.change(temples=temples, tables=tables) as change:
-                    return judge(change)
+                    return work(change)
             except Conflict as conflict:
                 reason = str(conflict)
         raise ServiceError("store_failing", reason=f"others were first {ATTEMPTS} times, the last with: {reason}")

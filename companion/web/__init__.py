@@ -138,20 +138,13 @@ def host(app: Flask, visit: Visit) -> None:
     app.wsgi_app = with_tenants(app.wsgi_app, visit)  # type: ignore[method-assign,assignment]  # as Flask documents
 
 
-def tenant_site(
-    app: Flask,
-    tenant: Tenant,
-    services: Services,
-    hub: Hub,
-    config: WebConfig,
-    clock: Callable[[], float] = time.monotonic,
-) -> Site:
+def tenant_site(app: Flask, tenant: Tenant, services: Services, hub: Hub, config: WebConfig) -> Site:
     """Return the pages of a tenant."""
     hub.cap, hub.cap_each = config.stream_cap, config.streams_each
     main: Site = app.extensions["site"]
-    lockout = guard.Lockout(clock, announce=config.announce_wrong)
+    lockout = guard.Lockout(time.monotonic, announce=config.announce_wrong)
     made = main.of_tenant(prefix_of(tenant.name), services, hub, config, lockout)
-    set_limits(made, tenant, clock)
+    set_limits(made, tenant)
     return made
 
 

@@ -65,4 +65,4 @@ class WebConfig:
     stored: Callable[[], int] = int
     """How many bytes this tenant has stored."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))
-    """The playtests; None if this companion offers none."""
+    """The playtests; `NoPlaytests` for a tenant."""

@@ -156,6 +156,10 @@ class Site:
         """Return the words in the language of this request."""
         return self.renderer.words(language(), table)
 
+    def game_words(self, game: str) -> Texts:
+        """Return the words of a game or a tool in the language of this request."""
+        return self.renderer.library.words(language(), game)
+
     def refusal(self, error: ServiceError, table: Table | None = None) -> str:
         """Return the text of a refusal."""
         return self.renderer.own_words(language(), table)(f"refusal.{error.code}", **error.facts)

@@ -199,16 +199,16 @@ def _has_left(visitor: socket.socket) -> bool:
 
 def send_request(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:
     """Send a request to the daemon of a state directory; None if there is none. Raises `ControlError`."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.settimeout(timeout_s)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(timeout_s)
         try:
-            door.connect(os.fspath(socket_path(state)))
+            connection.connect(os.fspath(socket_path(state)))
         except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
             return None
         except OSError as error:
             raise ControlError(f"the daemon behind {socket_path(state)} cannot be reached: {error}") from error
         try:
-            with door.makefile("rwb") as lines:
+            with connection.makefile("rwb") as lines:
                 lines.write(json.dumps(request).encode() + b"\n")
                 lines.flush()
                 answer = json.loads(lines.readline())

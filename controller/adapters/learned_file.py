@@ -13,13 +13,8 @@ from templo.contract import God
 from templo.files import write_whole
 
 FILE_NAME = "learned.json"
-
-
 VERSION = 1
-
-
 _LONGEST_MS = 60_000
-
 
 log = logging.getLogger(__name__)
 

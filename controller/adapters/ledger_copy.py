@@ -14,7 +14,7 @@ from controller.adapters.sqlite_ledger import Ledger
 from controller.core.ports import LedgerTrouble
 from templo.contract import Trouble
 
-MEMORY = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)  # noqa: S108 (a new folder)
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 (only for new folders in it)
 """A file system in memory, which has room when the disk has none; None for the system's folder of temporary files."""
 
 _CHUNK = 1 << 20

@@ -15,11 +15,10 @@ from typing import Any, TypeAlias
 
 from controller.adapters.serial_protocol import BAUD, Greeting, Happened, Health, Session, TokenLine, UnknownTokens
 from controller.core.counting import SECOND, Limits
-from controller.core.diagnosis import Finding
 from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken
 from controller.core.ports import BackendContext, BeamsError, Capabilities, Level, Put, TokenSource
 from controller.core.settings import BeamSettings
-from templo.contract import God, Kind, Timing
+from templo.contract import Finding, God, Kind, Timing
 from templo.liveness import SOON_S
 
 RETRY_S = 1.0
@@ -142,11 +141,11 @@ class SerialBoard(TokenSource):
                 session.name(self._new_id())
             case Greeting(str(board)):
                 # Before its first token a board's totals are 0; at any other number they are not known.
-                otherwise = BoardCursor(happened.acked, None if happened.acked else 0)
-                self._put(BoardHello(board, otherwise, lambda mark: self._welcome(happened, mark)))
-            case TokenLine(board, mark, god, counted, timed):
+                initial = BoardCursor(happened.acked, None if happened.acked else 0)
+                self._put(BoardHello(board, initial, lambda cursor: self._welcome(happened, cursor)))
+            case TokenLine(board, cursor, god, counted, timed):
                 age_ns = 0 if timed else _UNTIMED_NS
-                self._put(BoardToken(god, counted, board, mark, counted.start_ns + counted.width_ns - age_ns))
+                self._put(BoardToken(god, counted, board, cursor, counted.start_ns + counted.width_ns - age_ns))
             case UnknownTokens(board, first, last):
                 log.warning(
                     "the board %s can no longer send the %d tokens from %d to %d, nor say whose they were: "
@@ -161,20 +160,20 @@ class SerialBoard(TokenSource):
                     given = (happened.beams[god], happened.dark[god], happened.glitches[god], happened.missed[god])
                     self._put(BoardStatus(god, *given, now_ns))
 
-    def _welcome(self, greeting: Greeting, mark: BoardCursor) -> None:
+    def _welcome(self, greeting: Greeting, cursor: BoardCursor) -> None:
         """Take, from the pipeline's thread, up to where a board's tokens are recorded here."""
 
         def answer(session: Session) -> None:
-            if greeting.last < mark.seq:
+            if greeting.last < cursor.seq:
                 log.error(
                     "the board %s has counted up to %d and %d were recorded: its memory was lost; it gets a new name",
                     greeting.name,
                     greeting.last,
-                    mark.seq,
+                    cursor.seq,
                 )
                 session.name(self._new_id())
             else:
-                session.welcome(greeting, mark)
+                session.welcome(greeting, cursor)
 
         self._answers.put(answer)
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from controller.core.counting import MS, SECOND, Detection, Limits
-from controller.core.diagnosis import Finding
 from controller.core.messages import BoardCursor
-from templo.contract import Beam, Flag, God
+from templo.contract import Beam, Finding, Flag, God
 
 PROTOCOL = 1
 BAUD = 115_200
@@ -47,7 +46,7 @@ class TokenLine(NamedTuple):
     """One token that a board counted, in its order; `counted` has its start, which is a guess unless `timed`."""
 
     board: str
-    mark: BoardCursor
+    cursor: BoardCursor
     god: God
     counted: Detection
     timed: bool
@@ -118,8 +117,8 @@ class Session:
     - Tokens are yielded in the order of their numbers, each once: what comes twice is passed over, what is too early
       is waited for. The board sends again what is not acknowledged.
     - What a board can no longer send, because its memory went round, is yielded as tokens of no width, flagged
-      `missed_edge`, as many for each god as the board's totals show. Where the totals at the mark are not known it is
-      yielded as `UnknownTokens`, and no token.
+      `missed_edge`, as many for each god as the board's totals show. Where the totals at the cursor are not known it
+      is yielded as `UnknownTokens`, and no token.
     """
 
     def __init__(self, limits: Limits, now_ns: int) -> None:
@@ -131,7 +130,7 @@ class Session:
         self._limits = limits
         self._rest = b""
         self._board: str | None = None
-        self._mark = BoardCursor(0, None)
+        self._cursor = BoardCursor(0, None)
         self._first = 1
         self._good_ns = self._request_ns = now_ns
         self._early_ns: int | None = None
@@ -175,13 +174,13 @@ class Session:
         """Give a board its name: 32 hexadecimal digits that no other has."""
         self.out.append(written("I", board))
 
-    def welcome(self, greeting: Greeting, mark: BoardCursor) -> None:
-        """Let a board go on behind `mark`, up to where its tokens are known to be durable."""
+    def welcome(self, greeting: Greeting, cursor: BoardCursor) -> None:
+        """Let a board go on behind `cursor`, up to where its tokens are known to be durable."""
         assert greeting.name is not None
-        self._board, self._mark, self._first = greeting.name, mark, greeting.first
+        self._board, self._cursor, self._first = greeting.name, cursor, greeting.first
         self._early_ns = None
         self.learn(self._limits)
-        self.out.append(written("A", mark.seq))
+        self.out.append(written("A", cursor.seq))
 
     def recorded(self, board: str, seq: int) -> None:
         """Acknowledge that a board's tokens are durable up to a number."""
@@ -226,9 +225,9 @@ class Session:
         return [Greeting(None if name == "-" else name, software[:16], first, last, acked)]
 
     def _counted(self, token: _Token, now_ns: int) -> Iterator[TokenLine | UnknownTokens]:
-        if self._board is None or token.seq <= self._mark.seq:
+        if self._board is None or token.seq <= self._cursor.seq:
             return
-        if token.seq > max(self._mark.seq + 1, self._first):
+        if token.seq > max(self._cursor.seq + 1, self._first):
             self._early_ns = self._early_ns if self._early_ns is not None else now_ns
             return
         self._early_ns = None
@@ -236,19 +235,21 @@ class Session:
             self._first = token.seq + 1  # it cannot be read any more: the next one's totals show whose it was
             return
         before = token.huitzilopochtli - (token.god is God.HUITZILOPOCHTLI)
-        if self._mark.huitzilopochtli is not None:
-            gone, theirs = token.seq - 1 - self._mark.seq, before - self._mark.huitzilopochtli
+        if self._cursor.huitzilopochtli is not None:
+            gone, theirs = token.seq - 1 - self._cursor.seq, before - self._cursor.huitzilopochtli
             for number in range(gone):
                 god = God.HUITZILOPOCHTLI if number < theirs else God.TLALOC
-                mark = BoardCursor(self._mark.seq + 1, self._mark.huitzilopochtli + (god is God.HUITZILOPOCHTLI))
-                self._mark = mark
-                yield TokenLine(self._board, mark, god, Detection(now_ns, 0, frozenset({Flag.MISSED_EDGE})), False)
-        elif token.seq > self._mark.seq + 1:
-            yield UnknownTokens(self._board, self._mark.seq + 1, token.seq - 1)
-        self._mark = BoardCursor(token.seq, token.huitzilopochtli)
+                cursor = BoardCursor(
+                    self._cursor.seq + 1, self._cursor.huitzilopochtli + (god is God.HUITZILOPOCHTLI)
+                )
+                self._cursor = cursor
+                yield TokenLine(self._board, cursor, god, Detection(now_ns, 0, frozenset({Flag.MISSED_EDGE})), False)
+        elif token.seq > self._cursor.seq + 1:
+            yield UnknownTokens(self._board, self._cursor.seq + 1, token.seq - 1)
+        self._cursor = BoardCursor(token.seq, token.huitzilopochtli)
         start_ns = now_ns - (token.age_ns if token.age_ns is not None else 0)
         counted = Detection(start_ns, token.width_ns, token.flags)
-        yield TokenLine(self._board, self._mark, token.god, counted, token.age_ns is not None)
+        yield TokenLine(self._board, self._cursor, token.god, counted, token.age_ns is not None)
 
     def _judge(self, now_ns: int) -> None:
         """Set what is wrong, above all that nothing can be read."""

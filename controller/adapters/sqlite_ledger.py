@@ -99,7 +99,7 @@ _Row: TypeAlias = tuple[int, str, str, int, int, str, int, int, int]
 
 _HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _FLAGS = sorted(Flag)
-_SETS = [",".join(flag for n, flag in enumerate(_FLAGS) if bits & 1 << n) for bits in range(2 ** len(_FLAGS))]
+_FLAG_SETS = [",".join(flag for n, flag in enumerate(_FLAGS) if bits & 1 << n) for bits in range(2 ** len(_FLAGS))]
 """Every value that the column of flags can have."""
 
 EARLIEST_MS, LATEST_MS = (
@@ -107,7 +107,7 @@ EARLIEST_MS, LATEST_MS = (
 )
 """The times that a temple's clock may show, wrong as it may be."""
 
-_HAS = {"meta", "token"}
+_NEEDED_TABLES = {"meta", "token"}
 _ODD_NOTICE = f"""
 SELECT code, at_ms FROM notice
 WHERE code = '' OR code GLOB '*[^a-z0-9_]*' OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
@@ -119,7 +119,7 @@ WHERE god NOT IN ({", ".join(f"'{god}'" for god in God)})
     OR length(token) <> 32 OR token GLOB '*[^0-9a-f]*'
     OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
     OR width_ns NOT BETWEEN 0 AND {MOST_WIDTH_NS}
-    OR flags NOT IN ({", ".join(f"'{flags}'" for flags in _SETS)})
+    OR flags NOT IN ({", ".join(f"'{flags}'" for flags in _FLAG_SETS)})
     OR huitzilopochtli < 0 OR tlaloc < 0
 ORDER BY seq LIMIT 1
 """  # noqa: S608 (constants)
@@ -505,7 +505,7 @@ def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:
     """Refuse what is no sound ledger of this release; `whole` looks at every page and every row."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
         raise _foreign(path)
-    if not _HAS.issubset(name for (name,) in connection.execute("SELECT name FROM sqlite_schema")):
+    if not _NEEDED_TABLES.issubset(name for (name,) in connection.execute("SELECT name FROM sqlite_schema")):
         raise DamagedError(f"the ledger {path} is damaged: its tables are gone")
     row = connection.execute("SELECT schema FROM meta").fetchone()
     if row is None:

@@ -17,9 +17,7 @@ from typing import Any
 
 from controller.adapters.control_socket import ControlError, InUseError, held, prepare, send_request, socket_path
 from controller.adapters.sqlite_ledger import FILE_NAME
-from controller.app.explanations import BEAMS as _WORDS
-from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
-from controller.app.explanations import TROUBLES as _TROUBLES
+from controller.app.explanations import BEAMS, NOTICES, TROUBLES, calibration_lines, selftest_lines
 from controller.app.settings import PROGRAM, broker_in_spite_of, load, named_file
 from controller.core.calibration import MOST, USUAL
 from controller.core.counting import SECOND
@@ -62,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _publish_refusal(given)
         return code
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
-        return _complain(str(error), EXIT_REFUSED)
+        return _complain(str(error))
     except BrokenPipeError:
         # The reader of our output is gone; nothing more may be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -310,7 +308,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
         print(f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered")
         print("\n".join(selftest_lines(outcome.selftest)))
     for complaint in outcome.complaints:
-        _complain(f"{given.file}: {complaint}", EXIT_REFUSED)
+        _complain(f"{given.file}: {complaint}")
     return EXIT_REFUSED if outcome.complaints else 0
 
 
@@ -336,8 +334,7 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
     if not given.new and not (settings.state / FILE_NAME).exists():
         return _complain(
             f"no daemon runs on {settings.state}, and there is no ledger in it: "
-            "name the right directory with --state, or make a ledger there with --new",
-            EXIT_REFUSED,
+            "name the right directory with --state, or make a ledger there with --new"
         )
     prepare(settings.state)
     with held(settings.state):
@@ -351,7 +348,7 @@ def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
     if report is None:
         return _no_daemon(settings)
     if (trouble := str(report.get("trouble"))) in (Trouble.BEAMS_MISSING, Trouble.BEAMS_BUSY):
-        return _complain(_TROUBLES[trouble], EXIT_REFUSED)
+        return _complain(TROUBLES[trouble])
     print(
         f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
     )
@@ -401,7 +398,7 @@ def _dismiss(settings: Settings, given: argparse.Namespace) -> int:
             return _no_daemon(settings)
         with held(settings.state):
             if not dismiss(settings, given.code):
-                return _complain(f"there is no notice {given.code!r}; 'status' lists those that stand", EXIT_REFUSED)
+                return _complain(f"there is no notice {given.code!r}; 'status' lists those that stand")
     print(f"{given.code} is dismissed")
     return 0
 
@@ -414,7 +411,7 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
     except OSError as error:
         if isinstance(error, BrokenPipeError | FileNotFoundError) and given.output is None:
             raise
-        return _complain(f"{given.output} cannot be written: {error.strerror}", EXIT_REFUSED)
+        return _complain(f"{given.output} cannot be written: {error.strerror}")
     if given.output is not None:
         print(f"{_tokens(number)} written to {given.output}")
     return 0
@@ -430,7 +427,7 @@ def _pair(given: argparse.Namespace) -> int:
         paired = pairing.request(given.address, given.code, given.authority)
         place.write(paired, before)
     except pairing.PairingError as error:
-        return _complain(str(error), EXIT_REFUSED)
+        return _complain(str(error))
     serves = f", and serves the table {paired.table!r}" if paired.table else ""
     print(f"This temple is {paired.temple} now{serves}.")
     print(f"Its brokers are {paired.brokers}, its user there is {paired.user}.")
@@ -455,7 +452,7 @@ def _backup(settings: Settings, given: argparse.Namespace) -> int:
     try:
         number = backup(settings.state, given.file)
     except BackupError as error:
-        return _complain(str(error), EXIT_REFUSED)
+        return _complain(str(error))
     print(f"{_tokens(number)} backed up to {given.file}")
     return 0
 
@@ -468,9 +465,9 @@ def _restore(settings: Settings, given: argparse.Namespace) -> int:
         with held(settings.state):
             number, waiting, aside = restore(settings.state, given.file, datetime.now(UTC))
     except InUseError as error:
-        return _complain(f"{error}: stop it, restore, and start it again", EXIT_REFUSED)
+        return _complain(f"{error}: stop it, restore, and start it again")
     except BackupError as error:
-        return _complain(str(error), EXIT_REFUSED)
+        return _complain(str(error))
     print(
         f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion "
         "did not have then will be sent again, and it knows those that it has."
@@ -494,7 +491,7 @@ def _described(report: Mapping[str, object], state: Path) -> str:
 
     lines = [f"Temple {report['temple']}: {report['state'] if report['running'] else 'no daemon runs'}"]
     if trouble := report.get("trouble"):
-        lines.append(f"  Attention        {_TROUBLES.get(str(trouble), trouble)}")
+        lines.append(f"  Attention        {TROUBLES.get(str(trouble), trouble)}")
     notices = report.get("notices")
     for notice in notices if isinstance(notices, list) else ():
         code, at = notice["code"], notice["at"]
@@ -502,7 +499,7 @@ def _described(report: Mapping[str, object], state: Path) -> str:
     for god in God:
         facts = [_tokens(each("totals").get(god, "unknown"))]
         if beam := each("beams").get(god):
-            facts.append(f"beam {_WORDS.get(str(beam), beam)}")
+            facts.append(f"beam {BEAMS.get(str(beam), beam)}")
         for key, label in (("glitches", "glitches"), ("missed_edges", "missed edges")):
             if number := each(key).get(god):
                 facts.append(f"{number} {label}")
@@ -529,10 +526,10 @@ def _tokens(number: object) -> str:
 
 
 def _no_daemon(settings: Settings) -> int:
-    message = f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state"
-    return _complain(message, EXIT_REFUSED)
+    return _complain(f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state")
 
 
-def _complain(message: str, code: int) -> int:
+def _complain(message: str, code: int = EXIT_REFUSED) -> int:
+    """Print why a command is not carried out; return the exit code."""
     print(f"templo-controller: {message}", file=sys.stderr)
     return code

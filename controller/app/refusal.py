@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import secrets
 from contextlib import suppress
-from queue import Empty
 
 from controller.adapters.mqtt_link import Link
 from controller.core.messages import BrokerConnected, LinkEvent
@@ -26,7 +25,7 @@ def publish_misconfigured(temple: str, broker: BrokerSettings, patience_s: float
     link = Link(broker, temple, client_id(identity.session), last, events.put)
     link.connection.start()
     connected = False
-    with suppress(Empty):
+    with suppress(queue.Empty):
         connected = isinstance(events.get(timeout=patience_s), BrokerConnected)
     link.stop(last)
     return connected

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from controller.core.counting import Detection
-from controller.core.diagnosis import Finding
 from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken
 from controller.core.slots import Found, Slots
-from templo.contract import Beam, God, Trouble
+from templo.contract import Beam, Finding, God, Trouble
 
 _HARMLESS = ("line_noise",)
 """Faults of a board's cable that lose no token."""
@@ -43,16 +42,16 @@ class BoardIntake:
         their commit.
         """
         known = durable.get(hello.board)
-        cursor = hello.otherwise if known is None else BoardCursor(*known)
+        cursor = hello.initial if known is None else BoardCursor(*known)
         self._taken.setdefault(hello.board, cursor)
         hello.respond(cursor)
 
     def take(self, fell: BoardToken) -> Detection | None:
         """Return a token for the ledger, or None if it was accepted before or its board is unknown."""
         known = self._taken.get(fell.board)
-        if known is None or fell.mark.seq <= known.seq:
+        if known is None or fell.cursor.seq <= known.seq:
             return None
-        self._taken[fell.board] = fell.mark
+        self._taken[fell.board] = fell.cursor
         return replace(fell.counted, flags=self._slots.board_slots[fell.god].flags(fell.counted))
 
     def report(self, item: BoardStatus | BoardFault) -> Found:
@@ -79,8 +78,8 @@ class BoardIntake:
 
     def recorded(self, durable: Mapping[str, BoardCursor]) -> None:
         """Acknowledge to each board up to where its tokens are durable now."""
-        for board, mark in durable.items():
-            self._slots.source.recorded(board, mark.seq)
+        for board, cursor in durable.items():
+            self._slots.source.recorded(board, cursor.seq)
 
     def _loses(self) -> bool:
         return self.ailment is not None and self.ailment.code not in _HARMLESS

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
-from typing import TypeAlias
 
 from controller.core.counting import MS, SECOND, BeamChanged, Counter, Detection, Event, Glitch, Limits, MissedEdge
-from templo.contract import Beam, Flag, God
+from templo.contract import Beam, Finding, Flag, God
 
 REMEMBERED = 64
 TOGETHER_NS = 100 * MS
@@ -25,21 +24,6 @@ _FEW = 4
 _ENOUGH = 8
 _TWICE = 1.7
 """If no band was learned, a spell this many times as wide as the median was two tokens."""
-
-Facts: TypeAlias = Mapping[str, int | float]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong, or that nothing has proved right yet, with the facts."""
-
-    code: str
-    facts: Facts = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return it in the form of a reply."""
-        return {"code": self.code, **self.facts}
-
 
 DEAF = Finding("deaf", {"unheard": 1})
 
@@ -210,7 +194,7 @@ def selftest(
             "beam": counter.beam,
             "proof": None if answers is None or god not in answers else proof(answers[god]) is None,
             **observed[god].to_dict(),
-            "findings": [finding.to_dict() for finding in (*before, *found[god])],
+            "findings": [{"code": each.code, **each.facts} for each in (*before, *found[god])],
         }
         for god, counter in counters.items()
     }
@@ -295,7 +279,7 @@ def _widths(seen: Observed, limits: Limits) -> list[Finding]:
     wide = sum(width > limits.band for width in widths)
     narrow = sum(width < limits.narrow for width in widths) if limits.narrow is not None else 0
     if len(widths) >= _FEW and 2 * (wide + narrow) >= len(widths):
-        facts: Facts = {
+        facts = {
             "outside": wide + narrow,
             "tokens": len(widths),
             "middle_ms": _ms(middle),

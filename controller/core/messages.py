@@ -8,9 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from controller.core.commands import Result
 from controller.core.counting import Detection
-from controller.core.diagnosis import Finding
 from templo import contract
-from templo.contract import Beam, God
+from templo.contract import Beam, Finding, God
 
 
 class EdgeSeen(NamedTuple):
@@ -38,13 +37,13 @@ class LevelRead(NamedTuple):
 
 
 class BoardHello(NamedTuple):
-    """The name of a board that counts by itself; `respond` gets the place up to which its tokens are recorded.
+    """The name of a board that counts by itself; `respond` gets the position up to which its tokens are recorded.
 
-    `otherwise` is the place for a board whose tokens were never taken here.
+    `initial` is the position of a board whose tokens were never taken here.
     """
 
     board: str
-    otherwise: BoardCursor
+    initial: BoardCursor
     respond: Callable[[BoardCursor], None]
 
 
@@ -54,7 +53,7 @@ class BoardToken(NamedTuple):
     god: God
     counted: Detection
     board: str
-    mark: BoardCursor
+    cursor: BoardCursor
     fell_ns: int
 
 

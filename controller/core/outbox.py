@@ -22,7 +22,7 @@ class PendingToken:
 
     token: UnnumberedToken
     fell_ns: int
-    wished: bool = False
+    by_hand: bool = False
     """Whether it was dropped by hand, without a beam."""
     place: tuple[str, BoardCursor] | None = None
     """Its position in the count of a board that counts by itself."""
@@ -79,8 +79,8 @@ class Outbox:
         Raises what the ledger raises; the outbox is then unchanged.
         """
         boards = {each.place[0]: each.place[1] for each in self._pending if each.place is not None}
-        marks = {board: (mark.seq, mark.huitzilopochtli or 0) for board, mark in boards.items()}
-        recorded = ledger.record([each.token for each in self._pending], marks)
+        positions = {board: (cursor.seq, cursor.huitzilopochtli or 0) for board, cursor in boards.items()}
+        recorded = ledger.record([each.token for each in self._pending], positions)
         for pending, token in zip(self._pending, recorded, strict=True):
             pending.recorded = token
         return boards

@@ -276,8 +276,8 @@ class Pipeline:
         if (counted := self._board.take(fell)) is None:
             return
         self._slots.note(fell.god, counted, self._host.monotonic_ns())
-        pending = self._pending(fell.god, counted, self._flags_of(fell.god), token_id(fell.board, fell.mark.seq))
-        pending.fell_ns, pending.place = fell.fell_ns, (fell.board, fell.mark)
+        pending = self._pending(fell.god, counted, self._flags_of(fell.god), token_id(fell.board, fell.cursor.seq))
+        pending.fell_ns, pending.place = fell.fell_ns, (fell.board, fell.cursor)
         self._outbox.add(pending)
         self._calibration.take(fell.god, counted)
 
@@ -285,12 +285,12 @@ class Pipeline:
         return self._flags | {Flag.TEST} if self._calibration.measures(god) else self._flags
 
     def _pending(
-        self, god: God, counted: Detection, flags: frozenset[Flag], token: str | None = None, wished: bool = False
+        self, god: God, counted: Detection, flags: frozenset[Flag], token: str | None = None, by_hand: bool = False
     ) -> PendingToken:
         """Return a pending token for a detection, with an id of its own."""
         at = self._host.utc() - timedelta(microseconds=(self._host.monotonic_ns() - counted.start_ns) // 1000)
         fallen = UnnumberedToken(token or self._host.new_id(), god, at, counted.width_ns, counted.flags | flags)
-        return PendingToken(fallen, counted.start_ns + counted.width_ns, wished)
+        return PendingToken(fallen, counted.start_ns + counted.width_ns, by_hand)
 
     def _drop(self, drop: DropRequest) -> None:
         now_ns = self._host.monotonic_ns()
@@ -299,7 +299,7 @@ class Pipeline:
             through_ns = now_ns
             for _ in range(drop.times):
                 counted = simulate(self._slots.limits, now_ns)
-                self._outbox.add(self._pending(drop.god, counted, _BY_HAND, wished=True))
+                self._outbox.add(self._pending(drop.god, counted, _BY_HAND, by_hand=True))
         else:
             through_ns = self._slots.source.drop(drop.god, drop.times, drop.spacing_ns)
         self._drops.wait(drop, test, through_ns)
@@ -326,7 +326,7 @@ class Pipeline:
         for pending, token in self._outbox.release():
             self._publisher.recorded(token, pending.fell_ns)
             self._lights.token_recorded(token.god)
-            self._drops.recorded(token.god, pending.wished, token.seq)
+            self._drops.recorded(token.god, pending.by_hand, token.seq)
 
     def _follow(self, ledger: Ledger) -> None:
         """Publish from this ledger, which replaces the former one if that was damaged or unreadable."""

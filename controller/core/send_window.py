@@ -10,6 +10,15 @@ from enum import Enum, auto
 
 from controller.core.counting import SECOND
 
+SIZE = 20
+"""The most tokens in flight."""
+
+FIRST_WAIT_NS, LONGEST_WAIT_NS = 2 * SECOND, 30 * SECOND
+"""How long an acknowledgement is waited for: at first, and at most."""
+
+FRESH_NS = 2 * SECOND
+"""How long after its fall a token is still news."""
+
 
 class AckVerdict(Enum):
     """The meaning of an acknowledgement."""
@@ -21,10 +30,10 @@ class AckVerdict(Enum):
 
 
 class SendWindow:
-    """At most `size` tokens in flight, in order, until the companion acknowledges them.
+    """At most `SIZE` tokens in flight, in order, until the companion acknowledges them.
 
     Laws:
-    - ``delivered < everything in flight <= delivered + size``; nothing is sent out of order or beyond `last`.
+    - ``delivered < everything in flight <= delivered + SIZE``; nothing is sent out of order or beyond `last`.
     - After a silence everything in flight is sent again, in order, at first after 2 s, then twice as long each time
       up to 30 s; any news, and every new connection, starts that over.
     - A token is news (not replayed) at most once: when it is first sent, within 2 s of its fall.
@@ -32,21 +41,11 @@ class SendWindow:
       the companion has named. One for a token that does not exist is `BEYOND` and moves nothing.
     """
 
-    def __init__(
-        self,
-        delivered: int,
-        last: int,
-        size: int = 20,
-        patience: tuple[int, int] = (2 * SECOND, 30 * SECOND),
-        fresh: int = 2 * SECOND,
-    ) -> None:
+    def __init__(self, delivered: int, last: int) -> None:
         """Start disconnected; everything up to `last` fell before now."""
         self.delivered = delivered
         self.last = last
-        self._size = size
-        self._patience = patience
-        self._fresh = fresh
-        self._wait = patience[0]
+        self._wait = FIRST_WAIT_NS
         self._next = delivered + 1
         self._highest = last
         self._sent = delivered
@@ -63,7 +62,7 @@ class SendWindow:
         """Add the ledger's next token, which may be published."""
         self.last = seq
         self._fell.append((seq, fell_ns))
-        while self._fell[0][1] < fell_ns - self._fresh:
+        while self._fell[0][1] < fell_ns - FRESH_NS:
             self._fell.popleft()
 
     def connected(self) -> None:
@@ -96,7 +95,7 @@ class SendWindow:
             return AckVerdict.OLD
         self.delivered = seq
         self._next = max(self._next, seq + 1)
-        self._wait = self._patience[0]
+        self._wait = FIRST_WAIT_NS
         self._silent_ns = now_ns + self._wait if self.in_flight else None
         return AckVerdict.NEWS
 
@@ -111,7 +110,7 @@ class SendWindow:
 
     def send_again(self) -> None:
         """Make everything in flight due again, and wait longer next time."""
-        self._wait = min(2 * self._wait, self._patience[1])
+        self._wait = min(2 * self._wait, LONGEST_WAIT_NS)
         self._next = self.delivered + 1
         self._silent_ns = None
 
@@ -123,7 +122,7 @@ class SendWindow:
         """Return the numbers that may be sent now."""
         if not self._up:
             return range(0)
-        return range(self._next, min(self.last, self.delivered + self._size) + 1)
+        return range(self._next, min(self.last, self.delivered + SIZE) + 1)
 
     def sent(self, seq: int, now_ns: int) -> bool:
         """Note that `seq`, the first one due, is being sent; return whether it is a replay."""
@@ -143,10 +142,10 @@ class SendWindow:
 
     def _again(self) -> None:
         self._next = self.delivered + 1
-        self._wait = self._patience[0]
+        self._wait = FIRST_WAIT_NS
         self._silent_ns = None
 
     def _is_fresh(self, seq: int, now_ns: int) -> bool:
         while self._fell and self._fell[0][0] < seq:
             self._fell.popleft()
-        return bool(self._fell) and self._fell[0][0] == seq and now_ns - self._fell[0][1] <= self._fresh
+        return bool(self._fell) and self._fell[0][0] == seq and now_ns - self._fell[0][1] <= FRESH_NS

@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 from controller.core.board_slot import BoardSlot
 from controller.core.counting import SECOND, Counter, Edge, Event, Limits
-from controller.core.diagnosis import Finding, Observed, diagnose, proof, selftest
+from controller.core.diagnosis import Observed, diagnose, proof, selftest
 from controller.core.learned_limits import to_dict
 from controller.core.messages import EdgeSeen, EdgesLost, LevelRead
 from controller.core.ports import Capabilities, Level, Source
 from templo import contract
-from templo.contract import Beam, Emitters, God
+from templo.contract import Beam, Emitters, Finding, God
 
 ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 """The conditions of a beam in which its slot does not count."""
@@ -164,9 +164,7 @@ class Slots:
             at=at,
             emitters=self.capabilities.emitters,
             limits=to_dict(self.limits),
-            beams={
-                god: tuple(contract.Finding(each.code, each.facts) for each in (*before, *found[god])) for god in God
-            },
+            beams={god: (*before, *found[god]) for god in God},
         )
 
     def seen(self) -> object:

@@ -322,7 +322,7 @@ def test_a_board_knows_after_a_power_cut_that_all_its_tokens_were_taken(tmp_path
                         first = happened if first is None else first
                         session.welcome(happened, BoardCursor(happened.acked, 0))
                     elif isinstance(happened, TokenLine):
-                        last = happened.mark.seq
+                        last = happened.cursor.seq
                         session.recorded(happened.board, last)
                         heard_ns = time.monotonic_ns()
                 session.advance(time.monotonic_ns())

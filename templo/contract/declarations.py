@@ -206,10 +206,6 @@ class Catalogue:
         """Return what one role needs to read."""
         return [each for each in self if role in each.read_by]
 
-    def sent_by(self, role: Role) -> list[Declaration]:
-        """Return what one role may publish."""
-        return [each for each in self if role in each.sent_by]
-
 
 def declaration_of(message: type[AnyMessage]) -> Declaration:
     """Return how a message was declared.

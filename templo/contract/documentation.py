@@ -30,7 +30,7 @@ def topics_table(catalogue: Catalogue = CONTRACT) -> str:
     rows = [
         (
             f"`{each.leaf}`" if each.place is Place.TEMPLE else f"`{each.topic}`",
-            each.sent_by[0],
+            " and ".join(each.sent_by),
             str(each.qos),
             "yes" if each.retained else "no",
             each.about,

@@ -105,7 +105,7 @@ class LightEffect(StrEnum):
 
 
 class CommandName(StrEnum):
-    """The commands that a companion may send to a temple."""
+    """The commands that may be sent to a temple."""
 
     IDENTIFY = "identify"
     SELFTEST = "selftest"

@@ -1,4 +1,4 @@
-"""Units of work: a slow commit holds no lock of others, and the second writer judges again."""
+"""Units of work: a slow commit holds no lock of others, and the second writer tries again."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_temples_that_change_tables_both_ways_at_once_never_wait_for_each_other(
         assert table_id is None or home.services.tables.get(table_id).temple == name
 
 
-# -- the second writer judges again --
+# -- the second writer tries again --
 
 
 @pytest.fixture
@@ -452,7 +452,7 @@ def test_what_is_being_changed_is_not_waited_for_to_read_it_again(
     table, other = home.table(), home.table()
     may_go, begun = threading.Event(), threading.Event()
 
-    def judge(change: Change) -> None:
+    def work(change: Change) -> None:
         begun.set()
         assert may_go.wait(PATIENCE_S)
         raise ServiceError("refused")
@@ -462,7 +462,7 @@ def test_what_is_being_changed_is_not_waited_for_to_read_it_again(
         with pytest.raises(ServiceError, match="store_failing"):
             home.seated(each)
     with ThreadPoolExecutor(2) as threads:
-        changing = threads.submit(lambda: home.workspace.run(judge, tables=[table.id]))
+        changing = threads.submit(lambda: home.workspace.run(work, tables=[table.id]))
         assert begun.wait(PATIENCE_S)
         try:
             threads.submit(home.services.temples.pass_time).result(PATIENCE_S)
@@ -495,12 +495,12 @@ def test_a_failed_change_is_read_again_when_the_store_works_again(
 
 def test_a_writer_that_is_always_second_gives_up_with_a_reason(home: Home) -> None:
     workspace = Workspace(home.store, home.games, home.clock, home.entropy)
-    judged = []
+    tries = []
 
-    def judge(change: object) -> None:
-        judged.append(change)
+    def work(change: object) -> None:
+        tries.append(change)
         raise Conflict("somebody was first")
 
     with pytest.raises(ServiceError, match=f"others were first {ATTEMPTS} times.*somebody was first"):
-        workspace.run(judge)
-    assert len(judged) == ATTEMPTS
+        workspace.run(work)
+    assert len(tries) == ATTEMPTS

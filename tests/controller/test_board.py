@@ -59,17 +59,17 @@ def begun(limits: Limits | None = None) -> Session:
     return one
 
 
-def welcomed(mark: BoardCursor = BoardCursor(0, 0), hello: bytes = HELLO) -> Session:  # noqa: B008 (a value)
+def welcomed(cursor: BoardCursor = BoardCursor(0, 0), hello: bytes = HELLO) -> Session:  # noqa: B008 (a value)
     one = begun()
     (greeting,) = one.take(hello, MS)
     assert isinstance(greeting, Greeting)
-    one.welcome(greeting, mark)
+    one.welcome(greeting, cursor)
     one.out.clear()
     return one
 
 
 def tokens_of(happened: Any) -> list[tuple[int, God]]:
-    return [(each.mark.seq, each.god) for each in happened if isinstance(each, TokenLine)]
+    return [(each.cursor.seq, each.god) for each in happened if isinstance(each, TokenLine)]
 
 
 # -- lines --
@@ -119,7 +119,7 @@ def test_what_a_board_no_longer_knows_is_reported_as_tokens_without_a_width() ->
     """Its memory went round: 5 to 9 are gone, and two of them were Huitzilopochtli's."""
     one = welcomed(BoardCursor(4, 1), written("H", 1, NAME, "0.1.0", 10, 12, 4))
     happened = [each for each in one.take(token(10, "h", total=4), SECOND) if isinstance(each, TokenLine)]
-    assert [each.mark for each in happened] == [
+    assert [each.cursor for each in happened] == [
         BoardCursor(5, 2), BoardCursor(6, 3), BoardCursor(7, 3), BoardCursor(8, 3),
         BoardCursor(9, 3), BoardCursor(10, 4),
     ]  # fmt: skip

@@ -82,7 +82,7 @@ _CURRENT_OUTLINES = (
 )
 
 
-_FIRST_CAME_ANOTHER = frozenset(
+_ANOTHER_WAS_FIRST = frozenset(
     {"SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_ROWID", "23505", "40001", "40P01"}
 )
 """SQLite's names and PostgreSQL's states of errors caused by another writer that took a number or a row."""
@@ -113,9 +113,9 @@ class SqlStore:
         self._announced_as = ""
         self._is_own = True
         # SQLite allows one writer at a time: writers queue here, while SQLite would let them sleep and retry.
-        self._line: AbstractContextManager[object] = nullcontext()
+        self._write_lock: AbstractContextManager[object] = nullcontext()
         if self._engine.dialect.name == "sqlite":
-            self._line = threading.Lock()
+            self._write_lock = threading.Lock()
 
     def within(self, schema: str, announced_as: str) -> SqlStore:
         """Return the store in another schema of this PostgreSQL, which is opened already.
@@ -142,10 +142,10 @@ class SqlStore:
         Raises `Conflict` if another writer was first, `ServiceError` ``store_failing`` if the database refused.
         """
         try:
-            with self._line, self._engine.begin() as connection:
+            with self._write_lock, self._engine.begin() as connection:
                 yield SqlTransaction(connection, self._announced_as)
         except _FAILURES as error:
-            if _code(error) in _FIRST_CAME_ANOTHER:
+            if _code(error) in _ANOTHER_WAS_FIRST:
                 raise Conflict(reason(error)) from error
             raise ServiceError("store_failing", reason=reason(error)) from error
 

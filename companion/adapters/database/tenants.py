@@ -103,11 +103,10 @@ def _says_why() -> Iterator[None]:
 class Tenants:
     """The tenants of the installation whose database is at `url`. Safe from any thread."""
 
-    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic, aside: Path | None = None) -> None:
+    def __init__(self, url: str, aside: Path | None = None) -> None:
         """Store the arguments; nothing is created before a tenant is. `aside` is a folder for passing files."""
         self._aside = aside
         self._url = url
-        self._clock = clock
         self._file = sqlite_path(url)
         self._lock = threading.Lock()
         self._engine: sa.Engine | None = None
@@ -135,7 +134,7 @@ class Tenants:
         The list is read once a second at most, and by one thread: meanwhile the others use the last one.
         """
         read = self._read
-        if read is None or self._clock() - read[0] >= FRESH_S:
+        if read is None or time.monotonic() - read[0] >= FRESH_S:
             read = self._read_again(read)
         return read[1].get(name)
 
@@ -146,7 +145,7 @@ class Tenants:
             return last
         try:
             if (read := self._read) is None or read is last:
-                read = self._read = self._clock(), self.all()
+                read = self._read = time.monotonic(), self.all()
             return read
         finally:
             self._reading.release()
@@ -299,7 +298,7 @@ class Tenants:
 
     def size(self, tenant: Tenant) -> int:
         """Return how many bytes a tenant has stored, read every ten seconds at most; raises `ServiceError`."""
-        now = self._clock()
+        now = time.monotonic()
         at, size = self._sizes.get(tenant.place, (-SIZED_S, 0))
         if now - at >= SIZED_S:
             try:
@@ -337,10 +336,7 @@ class Tenants:
     def _measured(self, tenant: Tenant) -> int:
         if self._file:
             place = self._place(tenant)
-            stored = (
-                place,
-                place.with_name(f"{place.name}-wal"),
-            )  # and not the copies that an upgrade or a restore kept
+            stored = (place, place.with_name(f"{place.name}-wal"))  # and not the copies of an upgrade or a restore
             return sum(each.stat().st_size for each in stored if each.exists())
         engine = self._opened()
         assert engine is not None

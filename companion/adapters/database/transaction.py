@@ -63,7 +63,7 @@ def unassigned(old: OldTokens) -> sa.Select[Any]:
 class SqlTransaction:
     """The port `Transaction` over one connection that has begun."""
 
-    def __init__(self, connection: sa.Connection, announced_as: str = "") -> None:
+    def __init__(self, connection: sa.Connection, announced_as: str) -> None:
         """Store the arguments; the topics of announcements begin with `announced_as`."""
         self._connection = connection
         self._announced_as = announced_as

@@ -8,9 +8,8 @@ from companion.games import balance
 from companion.games.kit import Game
 from companion.model.lobby import LONGEST_NAME
 from companion.model.table import ServiceError
-from companion.web.rendering.texts import Texts
 from companion.web.routes.uploads import MOST_FAULTS, brought
-from companion.web.site import language, redirect_to, set_token_cookie, site
+from companion.web.site import redirect_to, set_token_cookie, site
 
 blueprint = Blueprint("games", __name__, url_prefix="/games")
 
@@ -26,7 +25,7 @@ def game(game: str) -> Response:
     """Show a game, with links to a new table, its tools, its printable pages and its rules."""
     here = site()
     found = here.game(game)
-    return here.page("game.html", game=found, gt=_words(found.name), balance=balance.of(found))
+    return here.page("game.html", game=found, gt=here.game_words(found.name), balance=balance.of(found))
 
 
 @blueprint.post("/<game>/aids/<aid>", endpoint="open_aid")
@@ -40,7 +39,7 @@ def open_tool(game: str, aid: str) -> Response:
     if found is None:
         raise ServiceError("unknown_aid", aid=aid[:32])
     texts = brought(found, request.form, request.files, here.services.tables.all())
-    words = _words(found.name)
+    words = here.game_words(found.name)
     if texts.faults:
         return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=MOST_FAULTS)
     title = words("name")[:LONGEST_NAME].strip()
@@ -48,7 +47,3 @@ def open_tool(game: str, aid: str) -> Response:
     token = here.services.seats.share(table.id, table.code, {})
     here.services.seats.begin(table.id, token)
     return set_token_cookie(redirect_to(here.url("table", table_id=table.id)), table.id, token)
-
-
-def _words(game: str) -> Texts:
-    return site().renderer.library.words(language(), game)

@@ -58,7 +58,10 @@ def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
         _one("templo_streams_limit", "gauge", "Event streams that may be open.", hub.cap),
         *_installation(config),
         Metric(
-            "templo_tokens_unclaimed", "gauge", "Tokens that wait for somebody's word, by game.", _unclaimed(services)
+            "templo_tokens_unclaimed",
+            "gauge",
+            "Tokens that wait for a person to say whose they were, by game.",
+            _unclaimed(services),
         ),
         *_health(temples, config),
         *_tokens(temples, services),
@@ -102,7 +105,7 @@ def _tokens(temples: Sequence[Temple], services: Services) -> Iterator[Metric]:
     yield Metric(
         "templo_tokens_received_total",
         "counter",
-        "Tokens kept from a temple since ever, tests left out.",
+        "Tokens of a temple that are stored, without tests.",
         tuple(({"temple": each.name, "god": god}, each.totals[god]) for each in temples for god in contract.God),
     )
     yield Metric(
@@ -120,7 +123,7 @@ def _tokens(temples: Sequence[Temple], services: Services) -> Iterator[Metric]:
     yield Metric(
         "templo_tokens_on_way",
         "gauge",
-        "Tokens in a temple's ledger, by its last word, that have not arrived.",
+        "Tokens in a temple's ledger, according to its last report, that have not arrived.",
         tuple(
             ({"temple": each.name, "god": god}, number)
             for each in temples
@@ -131,7 +134,7 @@ def _tokens(temples: Sequence[Temple], services: Services) -> Iterator[Metric]:
 
 def _installation(config: WebConfig) -> Iterator[Metric]:
     if config.tenant is not None:
-        meaning = "Whether what stores tokens and makes the app's moves failed within a minute, and is begun again."
+        meaning = "Whether what stores tokens and makes the app's moves failed within the last minute."
         yield _one("templo_tenant_failing", "gauge", meaning, int(config.is_failing()))
         return
     meaning = "Whether this companion receives what temples publish."

@@ -32,7 +32,7 @@ def start_playtest(game: str) -> Response:
     found = here.game(game)
     texts = brought(found, form, request.files, here.services.tables.all())
     if texts.faults:
-        words = here.renderer.library.words(language(), found.name)
+        words = here.game_words(found.name)
         return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=MOST_FAULTS)
     preset, seats = form.get("preset", ""), whole_number(form.get("players", ""), 99) or 0
     seats_of(found, seats)
@@ -60,7 +60,7 @@ def playtest(playtest: str) -> Response:
         total=total,
         games_each=GAMES,
         minutes=MINUTES,
-        gt=here.renderer.library.words(language(), found.game),
+        gt=here.game_words(found.game),
     )
 
 

@@ -28,7 +28,7 @@ def sheet(game: str, sheet: str) -> Response:
     found = site().game(game)
     if sheet not in found.sheets:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
-    back = (site().url("game", game=game), site().renderer.library.words(language(), game)("name"))
+    back = (site().url("game", game=game), site().game_words(game)("name"))
     leaves = [(sheet, found.sheet(sheet, language()))]
     return _page(found, leaves, "", back, {"route": "sheet", "game": game, "sheet": sheet})
 
@@ -41,11 +41,11 @@ def sheets(game: str) -> Response:
         raise ServiceError("unknown_sheet", sheet="all")
     typed = whole_number(request.args.get("players", ""), 99)
     players = typed if typed is not None and typed in found.seatings else max(found.seatings)
-    name = site().renderer.library.words(language(), game)("name")
+    name = site().game_words(game)("name")
     return _page(
         found,
         [(each, found.sheet(each, language())) for each in found.copies(players)],
-        site().renderer.library.words(language())("print.everything", players=players),
+        site().words()("print.everything", players=players),
         (site().url("game", game=game), name),
         {"route": "sheets", "game": game, "players": players},
         players,
@@ -101,7 +101,7 @@ def _page(
         key: {each: (address(**{key: each}), each == chosen[key]) for each in values}
         for key, values in offered.items()
     }
-    words = here.renderer.library.words(language(), game.name)
+    words = here.game_words(game.name)
     return here.page(
         "print.html",
         gt=words,

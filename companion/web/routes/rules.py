@@ -59,7 +59,7 @@ def _rules(game: Game[Any], table: Table | None) -> Response:
     here = site()
     if not here.renderer.guided(game.name):
         raise ServiceError("no_guide")
-    words = here.renderer.library.words(language(), game.name)
+    words = here.game_words(game.name)
     # What a table plays by stands in its own options, which may be others than those that the lobby offers now.
     options = table.game.options if table is not None and table.charter.game == game.name else game.options
     played = table.options if table is not None and table.charter.game == game.name else {}

@@ -337,7 +337,7 @@ def _new_table(
         "new_table.html",
         status,
         game=game,
-        gt=site().renderer.library.words(site().words().language, game.name),
+        gt=site().game_words(game.name),
         art=site().art_of(games),
         offers=[_offer(offer, tables) for offer in games.values()],
         evening=EVENING_MIN,

@@ -126,6 +126,13 @@ def client(address: str | None) -> str:
     return str(ip)
 
 
+WITHIN_S = 300.0
+"""How long a wrong code counts."""
+
+MOST_IN_ALL = 600
+"""The most wrong codes of everybody, within that time."""
+
+
 class Lockout:
     """Counts wrong codes, for each address and in all; after too many within a time, no code is checked.
 
@@ -138,20 +145,17 @@ class Lockout:
         self,
         clock: Callable[[], float],
         most: int = 10,
-        within: float = 300.0,
         addresses: int = 4096,
-        most_in_all: int = 600,
         announce: Callable[[str], None] = lambda who: None,
     ) -> None:
         """`announce` is given who typed each wrong code, for other companions of one installation to `count`."""
         self._announce = announce
         self._clock = clock
         self._most = most
-        self._within = within
         self._addresses = addresses
         self._lock = threading.Lock()
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
-        self._in_all: deque[float] = deque(maxlen=most_in_all)
+        self._in_all: deque[float] = deque(maxlen=MOST_IN_ALL)
 
     def check(self, address: str | None) -> None:
         """Raise `Refused` 429 while the address, or everybody, is locked out."""
@@ -159,7 +163,7 @@ class Lockout:
         with self._lock:
             for times in (self._recent(self._wrong.get(who, deque(maxlen=self._most))), self._recent(self._in_all)):
                 if len(times) == times.maxlen:
-                    wait = math.ceil(times[0] + self._within - self._clock())
+                    wait = math.ceil(times[0] + WITHIN_S - self._clock())
                     raise Refused(429, "locked_out", retry_after=wait, n=-(-wait // 60))
 
     def wrong(self, address: str | None) -> None:
@@ -178,6 +182,6 @@ class Lockout:
                 self._wrong.popitem(last=False)
 
     def _recent(self, times: deque[float]) -> deque[float]:
-        while times and times[0] <= self._clock() - self._within:
+        while times and times[0] <= self._clock() - WITHIN_S:
             times.popleft()
         return times

@@ -13,8 +13,7 @@ MOST = 1024
 class Repeats:
     """What each of the last posts made, by what distinguishes one post from another."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._made: OrderedDict[str, str] = OrderedDict()
 
@@ -28,6 +27,6 @@ class Repeats:
         with self._lock:
             if post not in self._made:
                 self._made[post] = make()
-                while len(self._made) > self._most:
+                while len(self._made) > MOST:
                     self._made.popitem(last=False)
             return self._made[post]
