@@ -258,7 +258,7 @@ def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> Table:
 
 def _id_of_post(form: Mapping[str, str], texts: Brought) -> str:
     """Return a table's id made from what distinguishes its post from others: the sender, the form's id and fields."""
-    said = [client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
+    said = [site().prefix, client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
     return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
