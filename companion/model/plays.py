@@ -21,7 +21,11 @@ def result_of(table: Table) -> Result:
 
 def ranked(table: Table, result: Result) -> list[Seat]:
     """Return the seats of a table, winners first, then by points."""
-    return sorted(table.charter.seats, key=lambda seat: (seat not in result.winners, -result.points.get(seat, 0)))
+    return sorted(table.charter.seats, key=lambda seat: _standing(result, seat))
+
+
+def _standing(result: Result, seat: Seat) -> tuple[bool, int]:
+    return seat not in result.winners, -result.points.get(seat, 0)
 
 
 def minutes(table: Table) -> int:
@@ -42,6 +46,7 @@ def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | Non
     began = table.began_at or table.charter.opened_at
     changed = _time(table.ended_at or began, zone)
     order = ranked(table, result)
+    standings = [_standing(result, seat) for seat in order]
     ids = {seat: n for n, seat in enumerate(table.charter.seats, start=1)}
     return {
         "about": "Templo Mayor",
@@ -94,10 +99,10 @@ def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | Non
                         "newPlayer": False,
                         "startPlayer": False,
                         "role": roles[seat],
-                        "rank": 1 if seat in result.winners else 1 + n,
+                        "rank": 1 if seat in result.winners else 1 + standings.index(_standing(result, seat)),
                         "seatOrder": ids[seat],
                     }
-                    for n, seat in enumerate(order)
+                    for seat in order
                 ],
             }
         ],

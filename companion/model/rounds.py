@@ -198,12 +198,12 @@ def next_groups(
     >>> next_groups(event, [2], {})
     ([['Ben', 'Cleo']], ['Ana'])
     """
-    if event.pairing == "swiss":
-        groups, rests = _by_points(event, sizes, points)
-    elif set(sizes) == {2} and _is_as_it_began(event):
-        groups, rests = _circle(event.players, len(event.rounds))
-    else:
-        groups, rests = _by_points(event, sizes, {})
+    groups, rests = _by_points(event, sizes, points if event.pairing == "swiss" else {})
+    if event.pairing == "everyone" and set(sizes) == {2} and (ring := _ring(event)):
+        pairs, alone = _circle(ring, len(event.rounds))
+        rested = Counter(name for each in event.rounds for name in each.rests)
+        if all(rested[name] == min(map(rested.__getitem__, event.players)) for name in alone):
+            groups, rests = pairs, alone
     met = _meetings(event)
     stands = {name: float(points.get(name, 0)) if event.pairing == "swiss" else 0.0 for name in event.players}
 
@@ -232,9 +232,31 @@ def _by_points(
     return [list(islice(playing, size)) for size in sizes], rests
 
 
-def _circle(players: Sequence[str], n: int) -> tuple[list[list[str]], list[str]]:
+def _ring(event: Event) -> list[str]:
+    """Return the places of a round robin, "" where nobody is, or no places if these players do not fit into them.
+
+    Whoever leaves leaves a place empty, and whoever comes takes an empty one: so all others still meet once.
+    """
+    ring = [*event.players]
+    if event.rounds:
+        first = event.rounds[0]
+        pairs = [[*table.players.values()] for table in first.tables]
+        ring = [*first.rests, *(pair[0] for pair in pairs), *(pair[-1] for pair in reversed(pairs))]
+    ring += [""] * (len(ring) % 2)
+    rounds = [
+        {*each.rests, *(name for table in each.tables for name in table.players.values())} for each in event.rounds
+    ]
+    for players in (*rounds, set(event.players)):
+        ring = [name if name in players else "" for name in ring]
+        for name in sorted(players.difference(ring)):
+            if "" not in ring:
+                return []
+            ring[ring.index("")] = name
+    return ring if ring.count("") <= 1 else []
+
+
+def _circle(ring: Sequence[str], n: int) -> tuple[list[list[str]], list[str]]:
     """Return the pairs of a round, counted from 0; everybody meets everybody else once before any rematch."""
-    ring = [*players] if len(players) % 2 == 0 else [*players, ""]
     turn = n % (len(ring) - 1)
     ring = [ring[0], *ring[1 + turn :], *ring[1 : 1 + turn]]
     pairs = [[one, other] for one, other in zip(ring, reversed(ring), strict=True)][: len(ring) // 2]
@@ -252,12 +274,6 @@ def _swap(one: list[str], other: list[str], cost: Callable[[Sequence[str]], floa
         else:
             one[i], other[j] = other[j], one[i]
     return swapped
-
-
-def _is_as_it_began(event: Event) -> bool:
-    """Return whether the players are those of the first round."""
-    first = msgspec.structs.replace(event, players=(), rounds=event.rounds[:1])
-    return not event.rounds or set(names_of(first)) == set(event.players)
 
 
 def _meetings(event: Event) -> defaultdict[str, Counter[str]]:

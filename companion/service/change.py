@@ -81,12 +81,12 @@ class Change:
         self._take("temple", wanted)
         self.locked_temples |= wanted
 
-    def lock_tables(self, *table_ids: str) -> None:
-        """Take the locks of these tables; raises `ServiceError` ``unknown_table``."""
+    def lock_tables(self, *table_ids: str, new: str = "") -> None:
+        """Take the locks of these tables, and of the id of a new one; raises `ServiceError` ``unknown_table``."""
         wanted = {self._known_tables.get(table_id).id for table_id in table_ids}
         if wanted and (self.locked_tables or self._may_open):
             raise RuntimeError(f"tables {sorted(wanted)} are locked late; expected all at once")
-        self._take("table", wanted)
+        self._take("table", {*wanted, new} if new else wanted)
         self.locked_tables |= wanted
         self._found |= {table_id: self._known_tables.get(table_id) for table_id in wanted}
 

@@ -90,10 +90,12 @@ class TableService:
         temple: str | None = None,
         leave: str = "",
         sounds: bool = False,
+        table_id: str = "",
     ) -> Table:
         """Open the lobby of a new table; `options` are what differs from the preset.
 
-        `sounds` switches them on for devices where nobody has chosen.
+        `sounds` switches them on for devices where nobody has chosen. `table_id` is the table's id, by default a
+        random one: if there is a table with it already, at whichever companion, that one is returned.
 
         `leave` is needed if another table holds the temple: the token of a phone at that table, or its code.
 
@@ -105,16 +107,18 @@ class TableService:
         chosen = complete_options(rules, preset, options)
         title = clean_name(title)
 
-        def work(change: Change) -> str:
-            self._lock(change, temple)
+        def work(change: Change) -> tuple[str, str | None]:
+            self._lock(change, temple, table_id)
+            if self._workspace.tables.find(table_id):
+                return table_id, None
             self._serving.check_leave(temple, leave)
-            table = open_lobby(self._workspace, change, rules, title, seats, preset, chosen)
+            table = open_lobby(self._workspace, change, rules, title, seats, preset, chosen, table_id)
             if sounds:
                 change.enter(table.id, COMPANION, SetSound("on"))
             move_temple(change, table.id, temple)
-            return table.id
+            return table.id, temple
 
-        return self._opened(self._workspace.run(work), temple)
+        return self._opened(*self._workspace.run(work))
 
     def again(self, table_id: str, token: str) -> Table:
         """Open a lobby with the same players and rules, once for each finished table.
@@ -199,13 +203,13 @@ class TableService:
 
         return self._workspace.run(work, tables=[table_id])
 
-    def _lock(self, change: Change, temple: str | None) -> None:
-        """Take the locks of a temple and of the table that it serves."""
-        if temple is None:
-            return
-        change.lock_temples(self._workspace.temples.get(temple).name)
-        served = self._workspace.tables.find(change.temple(temple).table_id)
-        change.lock_tables(*([served.id] if served else ()))
+    def _lock(self, change: Change, temple: str | None, new: str) -> None:
+        """Take the locks of a temple, of the table that it serves and of the id of a new one."""
+        served = None
+        if temple is not None:
+            change.lock_temples(self._workspace.temples.get(temple).name)
+            served = self._workspace.tables.find(change.temple(temple).table_id)
+        change.lock_tables(*([served.id] if served else ()), new=new)
 
     def _opened(self, table_id: str, temple: str | None) -> Table:
         if temple:
@@ -246,10 +250,11 @@ def open_lobby(
     seats: tuple[Seat, ...],
     preset: str,
     options: Mapping[str, Value],
+    table_id: str = "",
 ) -> Table:
     """Open a new table within a change; everything is already checked, and `options` are complete."""
     charter = Charter(
-        id=workspace.entropy(16).hex(),
+        id=table_id or workspace.entropy(16).hex(),
         code=_unused_code(workspace, change),
         title=title,
         game=game.name,

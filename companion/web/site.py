@@ -30,7 +30,6 @@ from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
 from companion.web.server.guard import Lockout
 from companion.web.server.rates import Meter
-from companion.web.server.repeats import Repeats
 from companion.web.server.tenants import ROOT, SITE
 from companion.web.view_models.table import Audience, table_topics, table_view_model, temple_tone, temple_topics
 from companion.web.view_models.temple import temple_view_model
@@ -79,7 +78,6 @@ class Site:
         self.lockout = lockout
         self.page_cache = PageCache(hub)
         self.broadcast = Broadcast()
-        self.openings = Repeats()
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
         """The games that a lobby offers, those with a temple first."""
@@ -103,7 +101,7 @@ class Site:
         """
         other = copy(self)
         other.prefix, other.services, other.hub, other.config, other.lockout = prefix, services, hub, config, lockout
-        other.page_cache, other.openings = PageCache(hub), Repeats()
+        other.page_cache = PageCache(hub)
         other._path = other._paths()
         other.renderer = self.renderer.with_url(other.url)
         return other

@@ -58,6 +58,30 @@ def test_in_pairs_everybody_meets_everybody_else_once(players: int) -> None:
     assert sorted(rests) == (sorted(played.players) if players % 2 else [])
 
 
+@pytest.mark.parametrize("left", ["P0", "P2", "P7"])
+@pytest.mark.parametrize("away", [range(2, 3), range(3, 7)], ids=["for a round", "for good"])
+def test_in_pairs_the_others_meet_once_though_somebody_is_away(left: str, away: range) -> None:
+    played = event(8, pairing="everyone")
+    everybody = played.players
+    for n in range(7):
+        present = tuple(name for name in everybody if name != left)
+        players = present if n in away else (*present, left) if n > away.start else everybody
+        played = Event(played.game, played.preset, 2, "everyone", players, played.rounds)
+        played = with_round(played, table_sizes(len(players), 2, {2}))
+    met = meetings(played)
+    assert len(met) == len(set(met))
+    assert {pair for pair in met if left not in pair} == {frozenset(p) for p in combinations(present, 2)}
+
+
+def test_in_pairs_who_comes_later_meets_each_once_in_the_place_of_those_who_rest() -> None:
+    played = with_round(event(7, pairing="everyone"), [2, 2, 2])
+    played = Event(played.game, played.preset, 2, "everyone", (*played.players, "Late"), played.rounds)
+    for _ in range(6):
+        played = with_round(played, [2, 2, 2, 2])
+    met = meetings(played)
+    assert len(met) == len(set(met)) == 27
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 24), st.integers(2, 5), st.sampled_from(["swiss", "everyone"]), st.data())
 def test_in_every_round_each_player_has_one_place(

@@ -273,6 +273,22 @@ def test_two_companions_that_draw_one_code_open_tables_with_two(url: str) -> Non
     two.store.close()
 
 
+def test_one_post_to_two_companions_opens_one_table(pair: tuple[Home, Home]) -> None:
+    for home in pair:
+        home.services.temples.expect("templo")
+
+    def opened(home: Home, table_id: str) -> str:
+        return home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", table_id=table_id).id
+
+    for n in range(10):
+        table_id = f"{n:032x}"
+        with ThreadPoolExecutor(4) as threads:
+            found = [threads.submit(opened, home, table_id) for home in pair * 2]
+        assert {each.result(PATIENCE_S) for each in found} == {table_id}
+        assert [home.services.tables.get(table_id).temple for home in pair] == ["templo", "templo"]
+        pair[n % 2].services.tables.close_for_players(table_id)
+
+
 def test_a_seat_that_another_companion_gave_away_is_taken(pair: tuple[Home, Home]) -> None:
     one, two = pair
     table = one.table()

@@ -424,6 +424,18 @@ def test_a_table_whose_opening_was_not_answered_is_listed(home: Home, monkeypatc
     assert "tables" in home.changes
 
 
+def test_who_repeats_an_opening_that_was_not_answered_is_led_to_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.services.temples.expect("templo")
+    lose_an_answer(home, monkeypatch)
+    with pytest.raises(ServiceError, match="store_failing"):
+        home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", table_id="a" * 32)
+    table = home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", table_id="a" * 32)
+    assert [each.id for each in home.store.charters()] == [table.id]
+    assert home.services.temples.get("templo").table_id == table.id
+
+
 def test_who_repeats_a_rematch_that_was_not_answered_is_led_to_it(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

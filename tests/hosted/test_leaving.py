@@ -87,6 +87,21 @@ def test_an_export_holds_one_tenant_whole_and_becomes_another_installation_s(
         do(settings, "export", B, file=tmp_path / "a.sqlite")
 
 
+def test_the_story_of_a_table_is_its_own_although_a_copied_tenant_has_the_same_table(
+    companion: Companion, everybody: dict[str, Populated], settings: Settings, tmp_path: Path
+) -> None:
+    table = everybody[A].table
+    do(settings, "export", A, file=tmp_path / "a.sqlite")
+    do(settings, "add", "club-c", file=tmp_path / "a.sqlite")
+    path = f"t/{table.id}/story"
+    eventually(lambda: companion.ask("GET", f"/h/club-c/{path}").status_code == 200)
+    for tenant, name in ((A, "Xochitl"), ("club-c", "Yaotl")):
+        companion.of(tenant).seats.sit(table.id, table.code, "north", name)
+    assert "Xochitl" in companion.ask("GET", f"/h/{A}/{path}").get_data(as_text=True)
+    copied = companion.ask("GET", f"/h/club-c/{path}").get_data(as_text=True)
+    assert ("Xochitl" in copied, "Yaotl" in copied) == (False, True)
+
+
 @contextmanager
 def unchanged(companion: Companion, settings: Settings) -> Iterator[None]:
     before, of_files = {tenant: rows(companion, tenant) for tenant in TENANTS}, files(settings)

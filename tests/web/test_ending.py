@@ -105,6 +105,13 @@ def test_a_result_is_a_text_a_picture_and_a_file_for_bg_stats(home: WebHome, gam
     assert won == {names[seat] for seat in result.winners}
 
 
+def test_those_whom_nothing_tells_apart_share_a_rank_in_the_file_for_bg_stats(home: WebHome) -> None:
+    table = home.services.tables.open("mexica", "Sunday", 4, "temple_only")
+    home.services.tables.close_for_players(table.id)
+    play = json.loads(home.browser().get(f"/t/{table.id}/result.bgsplay").get_data(as_text=True))
+    assert [each["rank"] for each in play["plays"][0]["playerScores"]] == [1, 1, 1, 1]
+
+
 def test_an_end_that_is_taken_back_is_no_end(home: WebHome) -> None:
     table, ana = over(home, "mexica", "temple_only")
     first = table.charter.seats[0]

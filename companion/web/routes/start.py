@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request, send_from_directory
@@ -233,20 +232,18 @@ def open_table() -> Response:
         texts = brought(game, form, request.files, site().services.tables.all())
         if texts.faults:
             return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
-        made = partial(_opened, game, form, texts)
-        table_id = site().openings.once(_post(form, texts), made) if form.get("request") else made()
+        table = _opened(game, form, texts)
     except ServiceError as error:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
         return _new_table(form, site().refusal(error), status, texts)
     site().services.setup.finish()
-    table = site().services.tables.get(table_id)
     return set_code_cookie(redirect_to(site().url("invited", code=table.code)), table)
 
 
-def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> str:
-    """Open the table of a form; returns its id."""
+def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> Table:
+    """Open the table of a form, unless the same post has opened it."""
     temple = form.get("temple") or None
-    table = site().services.tables.open(
+    return site().services.tables.open(
         game.name,
         form.get("title", ""),
         whole_number(form.get("players", ""), 99) or 0,
@@ -255,14 +252,14 @@ def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> str:
         temple,
         site().leave_of(temple, form.get("temple_code", "")),
         form.get("sound") == "on",
+        _id_of_post(form, texts) if form.get("request") else "",
     )
-    return table.id
 
 
-def _post(form: Mapping[str, str], texts: Brought) -> str:
-    """Return what distinguishes a post of the form from others: its sender, its id and all that it says."""
-    said = [client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
-    return hashlib.sha256(repr(said).encode()).hexdigest()
+def _id_of_post(form: Mapping[str, str], texts: Brought) -> str:
+    """Return a table's id made from what distinguishes its post from others: the sender, the form's id and fields."""
+    said = [site().prefix, client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
 class Offer(NamedTuple):
