@@ -84,8 +84,8 @@ def without_settings() -> dict[str, str]:
 
     The folders of further games remain: they are to be played with a simulated temple too.
     """
-    inherited = {name: value for name, value in os.environ.items() if name == _GAMES or not name.startswith("TEMPLO_")}
-    return inherited | dict.fromkeys(_SETTINGS_FILES, os.devnull)
+    kept = (name for name in os.environ if name == _GAMES or not name.startswith("TEMPLO_"))
+    return {name: os.environ[name] for name in kept} | dict.fromkeys(_SETTINGS_FILES, os.devnull)
 
 
 def listens(port: int) -> bool:
