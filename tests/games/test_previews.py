@@ -20,6 +20,7 @@ from companion.games.mexica.rules.state import State
 from companion.web.rendering.previews import preview_text
 from companion.web.rendering.texts import LANGUAGES
 from tests.cases import every_case
+from tests.games.battlefield import CORTEZ, CUAUHTEMOC, C, W, scene
 from tests.games.full_sitting import DECK, quiet
 from tests.games.market_sitting import Sitting as MarketSitting
 from tests.games.playouts import COMBINATIONS, GAMES, Combination, playout
@@ -97,6 +98,14 @@ def test_the_dice_of_an_assault_come_out_as_its_preview_says() -> None:
         came = tuple(game.page.changes(step.before, step.seat, step.move, state))
         assert any(came == (*shown.certain, *way.lines) for way in shown.ways)
     assert attacks
+
+
+def test_an_attack_on_a_routed_unit_shows_that_it_may_rout_again() -> None:
+    state = scene(
+        2, {C[0]: "c3", W[0]: "d3", CUAUHTEMOC: "k5", CORTEZ: "a9"}, routed=(W[0],), rout_contact="next_move"
+    )
+    shown = GAMES["siege"].preview(state, "spaniards", Move("attack", (C[0], "d3")))
+    assert words("siege", shown).splitlines()[0] == "44 %: Aztec warriors 1 on d3 are routed."
 
 
 def test_a_move_that_the_rules_refuse_has_no_preview() -> None:
