@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -80,7 +81,14 @@ def _imported(folder: Path) -> ModuleType:
             return importlib.import_module(name)
         return _imported_from_afar(name, first)
     except Exception as error:  # foreign code may raise anything; the message names it
-        raise RegistryError(f"game folder {folder} cannot be imported: {type(error).__name__}: {error}") from error
+        fault = f"{type(error).__name__}: {error}{_place(error, folder)}"
+        raise RegistryError(f"game folder {folder} cannot be imported: {fault}") from error
+
+
+def _place(error: BaseException, folder: Path) -> str:
+    """Return the last line of a game folder that an error passed through; a syntax error names its own."""
+    lines = [f for f in traceback.extract_tb(error.__traceback__) if folder in Path(f.filename).parents]
+    return f" (line {lines[-1].lineno} of {Path(lines[-1].filename).relative_to(folder)})" if lines else ""
 
 
 def _imported_from_afar(name: str, first: Path) -> ModuleType:

@@ -9,6 +9,9 @@ from functools import cache
 from random import Random
 from typing import Any
 
+import pytest
+from msgspec import structs
+
 from companion.games.kit import CHANCE, Line, Move, Refusal, Seat
 from companion.games.mexica.rules.calendar import place_of
 from companion.games.mexica.rules.cards.deck import ids
@@ -17,7 +20,9 @@ from companion.games.mexica.rules.state import State
 from companion.web.rendering.previews import preview_text
 from companion.web.rendering.texts import LANGUAGES
 from tests.cases import every_case
+from tests.games.battlefield import CORTEZ, CUAUHTEMOC, C, W, scene
 from tests.games.full_sitting import DECK, quiet
+from tests.games.market_sitting import Sitting as MarketSitting
 from tests.games.playouts import COMBINATIONS, GAMES, Combination, playout
 from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting
 from tests.games.texts import LIBRARY
@@ -95,6 +100,14 @@ def test_the_dice_of_an_assault_come_out_as_its_preview_says() -> None:
     assert attacks
 
 
+def test_an_attack_on_a_routed_unit_shows_that_it_may_rout_again() -> None:
+    state = scene(
+        2, {C[0]: "c3", W[0]: "d3", CUAUHTEMOC: "k5", CORTEZ: "a9"}, routed=(W[0],), rout_contact="next_move"
+    )
+    shown = GAMES["siege"].preview(state, "spaniards", Move("attack", (C[0], "d3")))
+    assert words("siege", shown).splitlines()[0] == "44 %: Aztec warriors 1 on d3 are routed."
+
+
 def test_a_move_that_the_rules_refuse_has_no_preview() -> None:
     game = GAMES["market"]
     state = game.setup({each.key: each.default for each in game.options}, game.seatings[2])
@@ -153,8 +166,60 @@ def test_closing_a_deal_shows_the_whole_turn() -> None:
     for step in commits:
         shown = game.preview(step.before, step.seat, step.move)
         codes = [line.code for line in shown.certain]
-        assert codes[-1] in ("next", "ends")
+        assert codes[-1] in ("next", "ends_won_together")
         assert {"coins", "holds"} & {*codes}
+
+
+@pytest.mark.parametrize(
+    ("players", "king", "buyers", "log", "shown"),
+    [
+        (2, "17,19,19,19", {"south": "2p,-,-,-"}, "South wins with 34", "The game ends, and South has won with 34."),
+        (
+            4,
+            "17,19,19,19",
+            {"south": "2p,-,-,-"},
+            "South and North win with 34",
+            "The game ends, and South and North have won with 34.",
+        ),
+        (
+            3,
+            "17,17,19,19",
+            {"south": "2p,-,-,-", "north": "2c,-,-,-"},
+            "South and North win with 34",
+            "The game ends, and South and North have won with 34.",
+        ),
+        (
+            4,
+            "17,17,19,19",
+            {"south": "2p,-,-,-", "west": "2c,-,-,-"},
+            "A shared win with 34",
+            "The game ends with a win shared by all, with 34.",
+        ),
+    ],
+    ids=["one", "partners", "two of three", "all"],
+)
+def test_the_deal_that_ends_the_market_names_everybody_who_has_won(
+    players: int, king: str, buyers: dict[str, str], log: str, shown: str
+) -> None:
+    game = GAMES["market"]
+    seat = game.seatings[players][-1]
+    sitting = MarketSitting(players=players, king=king, buyers=buyers, step=f"turn:{seat}:0", unseen="1,1,1,1")
+    state = structs.replace(sitting.state, bought=1, origin=sitting.state)
+    assert words("market", game.preview(state, seat, Move("commit"))) == shown
+    (line,) = game.story(state, seat, Move("commit"), game.play(state, seat, Move("commit")))[1:]
+    assert LIBRARY.words("en", "market")(f"log.{line.code}", **line.facts) == log
+
+
+def test_points_of_another_partnership_are_those_of_both_partners() -> None:
+    sitting = MarketSitting(
+        "ujch/p123/4xyv/amk.",
+        players=4,
+        vendors="2,0,0,0",
+        buyers={"west": "-,-,-,2p", "north": "-,-,-,o"},
+        step="turn:north:0",
+    )
+    shown = words("market", GAMES["market"].preview(sitting.state, "north", Move("buy", (3, 1))))
+    assert shown.splitlines()[-1] == "Points of West and East: 0 → 2."
 
 
 def test_an_exploration_shows_its_price_and_how_likely_it_finds_the_name() -> None:

@@ -115,6 +115,7 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
         ("GAME = Game", "OTHER = Game", "it has no GAME"),
         ("GAME = Game", "GAME = 7 or Game", "GAME is 7; expected a kit.Game"),
         ("play=play", "", "cannot be imported: TypeError: .*play"),
+        ("moves=moves, ", "", "rules of toy have neither moves nor listed; expected one of them"),
         ('"toy",', '"other",', "GAME.name is 'other'; expected 'toy'"),
         ("rules_version=1", "rules_version='1'", "rules_version is '1'"),
         ("rules_version=1", "rules_version=0", "rules_version is 0"),
@@ -128,7 +129,11 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
         ("{1: (WHO,)}", '{1: ("temple",)}', "other than 'temple'"),
         ("{1: (WHO,)}", "{1: 5}", "not as kit.Game wants it"),
         ("from .words import WHO", "from .no_such import WHO", "cannot be imported: ModuleNotFoundError"),
-        ("GAME = Game", "raise KeyError('x')\nGAME = Game", "cannot be imported: KeyError"),
+        (
+            "GAME = Game",
+            "raise KeyError('x')\nGAME = Game",
+            r"cannot be imported: KeyError: 'x' \(line 41 of __init__",
+        ),
         ("def turn(state):", "def turn(:", "cannot be imported: SyntaxError"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A folder is held by one program at a time, however closely one start follows the end of another."""
+"""A folder is held by one program at a time, and no setting of a real temple reaches a simulated one."""
 
 import fcntl
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from companion.cli.programs import starting
-from companion.cli.programs.starting import LaunchError, hold
+from companion.cli.programs.starting import LaunchError, hold, without_settings
 
 
 def test_a_folder_is_held_until_its_file_is_closed(tmp_path: Path) -> None:
@@ -30,3 +30,14 @@ def test_a_lock_file_removed_between_opening_and_holding_is_made_again(
     with hold(path, "taken"), pytest.raises(LaunchError, match="taken"):
         hold(path, "taken")
     assert removed
+
+
+def test_of_all_settings_only_the_folders_of_games_reach_a_simulated_temple(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPLO_GAMES", "/home/you/beans")
+    monkeypatch.setenv("TEMPLO_BROKER", "broker.example")
+    settings = {name: value for name, value in without_settings().items() if name.startswith("TEMPLO_")}
+    assert settings == {
+        "TEMPLO_GAMES": "/home/you/beans",
+        "TEMPLO_CONTROLLER_CONFIG": "/dev/null",
+        "TEMPLO_COMPANION_CONFIG": "/dev/null",
+    }

@@ -21,6 +21,8 @@ PATIENCE = 60.0
 
 _SETTINGS_FILES = ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_COMPANION_CONFIG")
 
+_GAMES = "TEMPLO_GAMES"
+
 
 class LaunchError(Exception):
     """What prevents a start, in a sentence that says what to do."""
@@ -78,9 +80,12 @@ def wait_until(
 
 
 def without_settings() -> dict[str, str]:
-    """Return this process's environment without the settings that are meant for a real temple."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TEMPLO_")}
-    return inherited | dict.fromkeys(_SETTINGS_FILES, os.devnull)
+    """Return this process's environment without the settings that are meant for a real temple.
+
+    The folders of further games remain: they are to be played with a simulated temple too.
+    """
+    kept = (name for name in os.environ if name == _GAMES or not name.startswith("TEMPLO_"))
+    return {name: os.environ[name] for name in kept} | dict.fromkeys(_SETTINGS_FILES, os.devnull)
 
 
 def listens(port: int) -> bool:

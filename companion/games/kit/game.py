@@ -27,14 +27,20 @@ def _actors(rules: Rules[S]) -> Callable[[S], tuple[Seat, ...]]:
     return rules.to_act or to_act
 
 
-def _lister(rules: Rules[S], to_act: Callable[[S], tuple[Seat, ...]]) -> Callable[[S, Seat], list[Move]]:
+def _lister(name: str, rules: Rules[S], to_act: Callable[[S], tuple[Seat, ...]]) -> Callable[[S, Seat], list[Move]]:
+    if rules.moves:
+        return rules.moves
+    listed = rules.listed
+    if listed is None:
+        raise TypeError(f"rules of {name} have neither moves nor listed; expected one of them")
+
     def moves(state: S, seat: Seat) -> list[Move]:
-        if rules.listed is None or seat not in to_act(state):
+        if seat not in to_act(state):
             return []
         due = rules.chance(state)
-        return sorted(due.outcomes if due else rules.listed(state))
+        return sorted(due.outcomes if due else listed(state))
 
-    return rules.moves or moves
+    return moves
 
 
 def _player(
@@ -94,7 +100,7 @@ class Game(Generic[S]):
         self.playtest = playtest
 
         self.setup, self.to_act, self.on_turn, self.turn = rules.setup, _actors(rules), rules.on_turn, rules.turn
-        self.moves, self.table, self.chance = _lister(rules, self.to_act), rules.table, rules.chance
+        self.moves, self.table, self.chance = _lister(name, rules, self.to_act), rules.table, rules.chance
         self.play = _player(name, rules, self.to_act, self.moves)
         self.choices = rules.choices or flat(self.moves, rules.table)
         self.result, self.resample = rules.result, rules.resample

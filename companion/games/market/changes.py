@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from companion.games.kit import Line, Move, Seat
+from companion.games.market.log import ending, seats_of
 from companion.games.market.rules.board import COMMODITIES
 from companion.games.market.rules.result import holdings, standing
 from companion.games.market.rules.state import State
@@ -28,10 +29,10 @@ def changes(before: State, seat: Seat, move: Move, after: State) -> Iterator[Lin
     was, now = standing(base), standing(after)
     for group, points, then in zip(after.partners, now.points, was.points, strict=True):
         if points != then:
-            code = "points" if at in group else "points_of"
-            yield Line(code, {"seat": after.seats[group[0]], "was": then, "n": points})
+            code = "points" if at in group else "points_of_both" if group[1:] else "points_of"
+            yield Line(code, {**seats_of(after, group), "was": then, "n": points})
     if after.over:
-        for won in now.winners:
-            yield Line("ends", {"seat": after.seats[after.partners[won][0]], "n": now.points[won]})
+        won = ending(after)
+        yield Line(f"ends_{won.code}", won.facts)
     elif move.name == "commit":
         yield Line("next", {"seat": after.seats[after.seat]})

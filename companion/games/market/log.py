@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from companion.games.kit import Arg, Line, Move, Seat
 from companion.games.market.rules.board import COMMODITIES, KIND_OF, MESSENGER
 from companion.games.market.rules.purchase import Deal, deal
@@ -13,7 +15,7 @@ def story(before: State, seat: Seat, move: Move, after: State) -> list[Line]:
     """Return the lines of a move that was made."""
     lines = _done(before, move, after)
     if after.over:
-        lines += _over(after)
+        lines.append(ending(after))
     return lines
 
 
@@ -70,12 +72,17 @@ def _bought(before: State, by: Seat, move: Move) -> list[Line]:
     return lines
 
 
-def _over(after: State) -> list[Line]:
+def seats_of(state: State, players: Sequence[int]) -> dict[str, Arg]:
+    """Return the facts that name one player, or two."""
+    return dict(zip(("seat", "other"), (state.seats[one] for one in players), strict=False))
+
+
+def ending(after: State) -> Line:
+    """Return the line that says who has won: one player, two together, or all."""
     end = standing(after)
-    won = [after.seats[one] for winner in end.winners for one in after.partners[winner]]
-    points = max(end.points)
-    if len(end.winners) > 1:
-        return [Line("shared", {"n": points})]
-    if len(won) == 2:
-        return [Line("won_together", {"seat": won[0], "other": won[1], "n": points}, f"seat:{won[0]}")]
-    return [Line("won", {"seat": won[0], "n": points}, f"seat:{won[0]}")]
+    won = [one for winner in end.winners for one in after.partners[winner]]
+    points: dict[str, Arg] = {"n": max(end.points)}
+    if len(won) == len(after.seats):
+        return Line("shared", points)
+    code = "won_together" if won[1:] else "won"
+    return Line(code, seats_of(after, won) | points, f"seat:{after.seats[won[0]]}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from companion.games.kit import Line, Move, Seat
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.legal import unit_facts
-from companion.games.siege.rules.state import DEAD, State
+from companion.games.siege.rules.state import DEAD, State, as_set
 
 
 def changes(before: State, seat: Seat, move: Move, after: State) -> Iterator[Line]:
@@ -17,7 +17,8 @@ def changes(before: State, seat: Seat, move: Move, after: State) -> Iterator[Lin
     for unit, (was, now) in enumerate(zip(before.at, after.at, strict=True)):
         if now == DEAD != was:
             yield Line("lost", unit_facts(before, unit))
-    for unit in bits(after.routed & ~before.routed):
+    fleeing = as_set(tuple(int(task[1]) for task in after.agenda if task[0] == "flight"))
+    for unit in bits(after.routed & (~before.routed | fleeing)):  # who was routed already routs again (ruling S27)
         yield Line("routed", unit_facts(before, unit))
     for hexagon in bits(after.fires & ~before.fires):
         yield Line("burns", {"hex": before.field.grid.names[hexagon]})
