@@ -61,7 +61,7 @@ def test_the_words_of_every_end_are_there_in_every_language(home: WebHome) -> No
     kinds = {
         "mexica": ("flood", "war", "stillness", "settled"),
         "market": ("points", "coins", "tokens", "level"),
-        "moctezuma": ("points", "level"),
+        "moctezuma": ("points", "cards", "level"),
         "siege": ("captured", "limit", "draw"),
     }
     for language in ("en", "es"):
