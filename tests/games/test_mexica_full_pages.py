@@ -339,3 +339,19 @@ def test_at_the_end_only_the_tribes_are_left() -> None:
     assert (end["board"]["shown"], end["next"]["due"], end["steps"]["step"]) == (False, "", "")
     assert end["battle"]["sides"] == []
     assert end["offering"]["seat"] == ""
+
+
+def test_the_first_week_card_wakes_the_gods_without_all_of_them_being_out() -> None:
+    line = Sitting(apocalypse_trigger="disc1").do("issue").lines[-1]
+    assert TEXTS.words("en", "mexica")("log.triggered", **line.facts) == (
+        "The apocalypse begins: enough week cards are out"
+    )
+
+
+def test_a_token_that_no_tribe_could_give_does_not_say_that_nobody_sacrificed() -> None:
+    """East is in its sacrifice step, which went to Tonantzin."""
+    sitting = quiet().lay("east", tokens=9).land(3).do("tonantzin").draw(FLOWER)
+    assert sitting.due == ("sacrifice", "east")
+    sitting.falls(WAR_GOD)
+    waiting = page(sitting, "east")["unclaimed"]["token"]
+    assert TEXTS.words("en", "mexica")(f"doubt.{waiting['doubt']}") == "It fell while no tribe could give one."
