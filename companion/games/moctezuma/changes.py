@@ -34,7 +34,7 @@ def changes(before: State, seat: Seat, move: Move, after: State) -> Iterator[Lin
 
 
 def _drawn(before: State, seat: Seat, n: int) -> Iterator[Line]:
-    """Yield how many cards of a deck are drawn, and how likely its name is among them where the seat may be told."""
+    """Yield how many cards of a deck are drawn, and how likely its name is among them if the table calculates."""
     at, temple = before.seats.index(seat), before.places[before.current]
     size = before.decks[temple - 1].size
     yield Line("draws", {"n": n, "of": size})
@@ -49,7 +49,7 @@ def _drawn(before: State, seat: Seat, n: int) -> Iterator[Line]:
 
 
 def _turned(before: State, seat: Seat) -> Iterator[Line]:
-    """Yield the chit that is turned next, and its face or how likely it is cursed, as far as the seat may be told."""
+    """Yield the chit that is turned next, and its face or how likely it is cursed if the table calculates."""
     known = knowledge(before, before.seats.index(seat)).chits
     king = {"king": KINGS[king_of(before.shown, before.rules.third_chit)]}
     if known[before.shown] != UNSEEN:
