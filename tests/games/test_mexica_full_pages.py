@@ -16,7 +16,10 @@ from companion.games.mexica.page import calendar_board
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
 from companion.games.mexica.rules.cards import DECK
-from tests.games.full_sitting import RAIN_GOD, WAR_GOD, Full
+from companion.web.rendering.texts import LANGUAGES
+from tests.games.full_sitting import RAIN_GOD, WAR_GOD, Full, fighting, quiet
+from tests.games.sitting import Sitting
+from tests.games.texts import LIBRARY as TEXTS
 
 BATTLE_CARD, RAIN_CARD, FLOWER = "war-1", "rain-1", "day-flower-3"
 
@@ -120,6 +123,76 @@ def test_flood_and_war_are_seen_on_the_board_while_they_bite(god: str, doom: str
 # What comes next
 
 
+@pytest.mark.parametrize(
+    ("war", "said"),
+    [
+        ("drain", "each landing costs its space one more token"),
+        ("netzero", "whoever lands loses the token it takes"),
+        ("cortez5", "Cortez fights whoever lands"),
+    ],
+)
+def test_the_war_is_told_as_the_table_plays_it(war: str, said: str) -> None:
+    shown = page(Full(war=war).bite(WAR_GOD))
+    words = TEXTS.words("en", "mexica")
+    assert said in words(f"omen.bites.{shown['omen']['bite']}")
+    assert said in words(f"board.biting.{shown['board']['says']}")
+
+
+def test_tokens_of_tonantzin_that_count_are_counted_on_every_page() -> None:
+    sitting = quiet(mary_counts="on", apocalypse_tokens=52).lay("east", tokens=13).land(3).do("tonantzin")
+    shown = page(sitting)
+    assert (shown["omen"]["left"], shown["clock"]["total"], shown["clock"]["threshold"]) == (45, 7, 52)
+
+
+def test_feeding_tonantzin_asks_twice_where_that_wakes_the_gods() -> None:
+    sitting = quiet(mary_counts="on", apocalypse_tokens=13).lay("east", tokens=14).land(3)
+
+    def asks() -> bool:
+        return next(each.confirm for each in GAME.choices(sitting.state, "east") if each.key == "tonantzin")
+
+    assert not asks()
+    sitting.do("tonantzin").draw(FLOWER)
+    assert asks()
+
+
+@pytest.mark.parametrize(("order", "last"), [("text", True), ("flower_war", False)])
+def test_nothing_says_that_the_card_step_ends_a_turn_that_goes_on(order: str, last: bool) -> None:
+    sitting = quiet(turn_order=order).lay("east", hand=(BATTLE_CARD,), tokens=1).land(3)
+    if sitting.due[0] == "sacrifice":
+        sitting.do("pass")
+    assert sitting.due == ("cards", "east")
+    assert page(sitting, "east")["next"]["last"] == last
+    for language in LANGUAGES:
+        words = TEXTS.words(language, "mexica")
+        for key in ("why.cards", "due_why.cards", "guide.why.cards", "guide.about.cards"):
+            assert not re.search(r"over|termina", words(key))
+
+
+@pytest.mark.parametrize(("die", "said"), [("natural", "its own die shows"), ("modified", "its own sum")])
+def test_a_battle_says_whether_bonuses_change_what_it_costs(die: str, said: str) -> None:
+    battle = page(fighting(loot_die=die))["battle"]
+    assert said in TEXTS.words("en", "mexica")(f"battle.loot.{battle['loot']}")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({}, ["ring is full", "Each turn after that", "If rain prevails", "If war prevails"]),
+        (
+            {"countdown": "rounds13", "doom_by": "least", "apocalypse_trigger": "disc1"},
+            ["as many week cards", "each of its turns", "If rain was given less", "If war was given less"],
+        ),
+        ({"doom_effects": "doom"}, ["ring is full", "Each turn after that"]),
+    ],
+)
+def test_the_drawer_says_how_the_age_ends_at_this_table(chosen: dict[str, str], said: list[str]) -> None:
+    entries = regions({**Sitting(**chosen).view, "acting": ""})["drawer"]["guide"]
+    words = TEXTS.words("en", "mexica")
+    texts = [words(f"guide.{each['entry']}.{each['text']}") for each in entries][1:-1]
+    assert len(texts) == len(said)
+    assert all(each in text for each, text in zip(said, texts, strict=True))
+
+
 def test_the_tribe_on_turn_rolls_and_everybody_else_knows_it() -> None:
     sitting = Full()
     own, other, screen = (page(sitting, *held)["next"] for held in (("east",), ("west",), ()))
@@ -216,7 +289,7 @@ def test_a_battle_shows_both_sides_to_everybody() -> None:
             ("east", "attacker", 0, True),
             ("west", "defender", 0, False),
         ]
-        assert (battle["loot"], battle["space"]) == ("lower", "lizard")
+        assert (battle["loot"], battle["space"]) == ("lower.natural", "lizard")
     sides = page(sitting.roll(6), "west")["battle"]["sides"]
     assert [(side["die"], side["awaited"]) for side in sides] == [(6, False), (0, True)]
     assert page(sitting.roll(2))["battle"]["sides"] == []
@@ -266,3 +339,19 @@ def test_at_the_end_only_the_tribes_are_left() -> None:
     assert (end["board"]["shown"], end["next"]["due"], end["steps"]["step"]) == (False, "", "")
     assert end["battle"]["sides"] == []
     assert end["offering"]["seat"] == ""
+
+
+def test_the_first_week_card_wakes_the_gods_without_all_of_them_being_out() -> None:
+    line = Sitting(apocalypse_trigger="disc1").do("issue").lines[-1]
+    assert TEXTS.words("en", "mexica")("log.triggered", **line.facts) == (
+        "The apocalypse begins: enough week cards are out"
+    )
+
+
+def test_a_token_that_no_tribe_could_give_does_not_say_that_nobody_sacrificed() -> None:
+    """East is in its sacrifice step, which went to Tonantzin."""
+    sitting = quiet().lay("east", tokens=9).land(3).do("tonantzin").draw(FLOWER)
+    assert sitting.due == ("sacrifice", "east")
+    sitting.falls(WAR_GOD)
+    waiting = page(sitting, "east")["unclaimed"]["token"]
+    assert TEXTS.words("en", "mexica")(f"doubt.{waiting['doubt']}") == "It fell while no tribe could give one."

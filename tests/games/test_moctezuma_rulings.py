@@ -317,6 +317,15 @@ def test_z18_a_tie_goes_to_more_treasure_of_any_kind_and_then_is_shared() -> Non
     assert winners([more, less, more]) == (0, 2)
 
 
+def test_z18_the_end_says_that_cards_broke_the_tie() -> None:
+    names = ["clue", "clue", "chimalpopoca", "itzcoatl", "clue", *KINGS[2:]]
+    table = Sitting().explore(1, 2, 1, 2, keep=1).rounds(1).last_round(frozenset()).closed().names(*names)
+    assert table.view()["reckoning"]["winners"] == ["red"]
+    ended = GAME.result(table.state)
+    assert ended is not None
+    assert (ended.kind, ended.winners, ended.points) == ("cards", ("red",), {"red": 0, "blue": 0})
+
+
 def test_z19_points_that_are_not_spent_are_lost() -> None:
     table = Sitting().do("walk", 5).end()
     assert table.state.points == 5

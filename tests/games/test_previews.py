@@ -23,6 +23,7 @@ from tests.cases import every_case
 from tests.games.battlefield import CORTEZ, CUAUHTEMOC, C, W, scene
 from tests.games.full_sitting import DECK, quiet
 from tests.games.market_sitting import Sitting as MarketSitting
+from tests.games.moctezuma_sitting import Sitting as MoctezumaSitting
 from tests.games.playouts import COMBINATIONS, GAMES, Combination, playout
 from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting
 from tests.games.texts import LIBRARY
@@ -248,3 +249,23 @@ def test_a_preview_cannot_show_a_hidden_hand_even_where_a_games_lines_read_it() 
         sitting.lay("west", hand=tuple(hand))
         shown |= {line.facts["hands"] for line in game.preview(sitting.state, "east", move).certain}
     assert len(shown) == 1, "the line differs with the hand"
+
+
+@pytest.mark.parametrize(("rule", "share"), [("any", 44), ("two_plus", 56)])
+def test_ending_a_turn_shows_how_likely_the_next_chit_is_cursed_with_those_beside_the_chart(
+    rule: str, share: int
+) -> None:
+    """Of 16 chits 7 are cursed, of the later 25 there are 14: Z2, whatever lies on the chart's 15 spaces."""
+    opening = MoctezumaSitting(curse_rule=rule, flip="turn").state
+    shown = GAMES["moctezuma"].preview(opening, "red", Move("end_turn")).certain
+    assert Line("turns", {"king": "chimalpopoca", "percent": share}) in shown
+
+
+def test_a_preview_calculates_nothing_for_a_table_that_thinks_for_itself() -> None:
+    game, table = GAMES["moctezuma"], MoctezumaSitting(flip="turn", deduction="off")
+    ends = game.preview(table.state, "red", Move("end_turn")).certain
+    assert [line.code for line in ends] == ["unspent", "turns_unknown"]
+    table.peek(0, 1, faces="cs")
+    assert game.preview(table.state, "red", Move("end_turn")).certain[-1].code == "turns_cursed"
+    explores = game.preview(table.put(5).state, "red", Move("explore", (5,))).certain
+    assert [line.code for line in explores] == ["points", "draws"]

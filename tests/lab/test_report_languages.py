@@ -62,13 +62,13 @@ def test_the_game_its_seats_and_ends_and_what_was_chosen_have_the_words_of_its_p
         "Guardia de Cuauhtémoc (una ventaja): −2 en",
     ):
         assert words in page
-    assert "un caudillo capturado" in page
+    assert "un caudillo perdido" in page
 
 
 @pytest.mark.parametrize("language", report.LANGUAGES)
 def test_every_end_of_a_game_has_words(language: str) -> None:
     ends = {"market": ("points", "coins", "tokens", "level"), "mexica": ("settled", "flood", "war", "stillness"),
-            "moctezuma": ("points", "level"), "siege": ("captured", "limit", "draw")}  # fmt: skip
+            "moctezuma": ("points", "cards", "level"), "siege": ("captured", "limit", "draw")}  # fmt: skip
     for game, kinds in ends.items():
         called = names.of(games()[game], language)
         assert all(called(f"ending.kind.{kind}", "") for kind in kinds)

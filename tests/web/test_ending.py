@@ -61,7 +61,7 @@ def test_the_words_of_every_end_are_there_in_every_language(home: WebHome) -> No
     kinds = {
         "mexica": ("flood", "war", "stillness", "settled"),
         "market": ("points", "coins", "tokens", "level"),
-        "moctezuma": ("points", "level"),
+        "moctezuma": ("points", "cards", "level"),
         "siege": ("captured", "limit", "draw"),
     }
     for language in ("en", "es"):
@@ -149,7 +149,7 @@ def test_a_captured_leader_is_a_great_moment(home: WebHome) -> None:
     moment = re.search(r'(?s)<div class="moment" data-great hidden>.*?</div>', html)
     assert moment
     assert re.search("#siege-(cortez|cuauhtemoc)", moment[0])
-    assert "captured the enemy’s leader" in moment[0]
+    assert "the enemy’s leader is lost" in moment[0]
 
 
 @pytest.mark.parametrize(("game", "preset"), TABLES)

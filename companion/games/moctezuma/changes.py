@@ -8,7 +8,7 @@ from math import comb
 from companion.games.kit import Line, Move, Seat
 from companion.games.moctezuma.rules.knowledge import knowledge, untouched
 from companion.games.moctezuma.rules.pieces import CURSED, FRESH, KINGS, SPACES, UNSEEN, chits, king_of
-from companion.games.moctezuma.rules.state import FIRST, State
+from companion.games.moctezuma.rules.state import State
 
 
 def changes(before: State, seat: Seat, move: Move, after: State) -> Iterator[Line]:
@@ -30,14 +30,16 @@ def changes(before: State, seat: Seat, move: Move, after: State) -> Iterator[Lin
         case "leave":
             yield Line("leaves", {"n": len(before.hand)})
         case "ready":
-            yield Line("begins" if after.stage == FIRST else "laid")
+            yield Line("begins")
 
 
 def _drawn(before: State, seat: Seat, n: int) -> Iterator[Line]:
-    """Yield how many cards of a deck are drawn, and how likely its name is among them where the seat can know it."""
+    """Yield how many cards of a deck are drawn, and how likely its name is among them if the table calculates."""
     at, temple = before.seats.index(seat), before.places[before.current]
     size = before.decks[temple - 1].size
     yield Line("draws", {"n": n, "of": size})
+    if before.rules.deduction == "off":
+        return
     explored = any(trip.temple == temple for own in before.trips for trip in own)
     fresh = untouched(before, at, temple) if explored else FRESH
     if fresh is None or not fresh[0] or n > sum(fresh):
@@ -47,14 +49,18 @@ def _drawn(before: State, seat: Seat, n: int) -> Iterator[Line]:
 
 
 def _turned(before: State, seat: Seat) -> Iterator[Line]:
-    """Yield the chit that is turned next, and its face or how likely it is cursed as far as the seat knows."""
+    """Yield the chit that is turned next, and its face or how likely it is cursed if the table calculates."""
     known = knowledge(before, before.seats.index(seat)).chits
     king = {"king": KINGS[king_of(before.shown, before.rules.third_chit)]}
     if known[before.shown] != UNSEEN:
         yield Line("turns_cursed" if known[before.shown] == CURSED else "turns_safe", king)
         return
-    cursed = chits(before.rules.curse_rule).cursed - known.count(CURSED)
-    yield Line("turns", {**king, "percent": _percent(cursed / known.count(UNSEEN))})
+    if before.rules.deduction == "off":
+        yield Line("turns_unknown", king)
+        return
+    bag = chits(before.rules.curse_rule)
+    unseen = bag.all - SPACES + known.count(UNSEEN)
+    yield Line("turns", {**king, "percent": _percent((bag.cursed - known.count(CURSED)) / unseen)})
 
 
 def _percent(share: float) -> int:

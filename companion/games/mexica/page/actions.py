@@ -37,7 +37,7 @@ def battle(view: View) -> Slice:
             )
         ],
         "stake": fought["stake"] or "",
-        "loot": fought["loot"],
+        "loot": fought["loot"] if fought["loot"] == "one" else f"{fought['loot']}.{fought['loot_die']}",
         "space": view["tribes"][fought["sides"][0]]["place"],
     }
 

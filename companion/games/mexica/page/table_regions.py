@@ -19,6 +19,7 @@ def board(view: View) -> Slice:
     return {
         "shown": not over,
         "biting": biting or "",
+        "says": temple.bite(view) if biting else "",
         "bite": {"flood": drawing.flood, "war": drawing.war}[biting]() if biting else "",
         "edges": [quadrant.edge for quadrant in drawing.quadrants()],
         "stripes": [{"seat": each.seat, "path": each.stripe} for each in drawing.quadrants()],

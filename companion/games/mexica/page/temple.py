@@ -50,7 +50,7 @@ def clock(view: View) -> Slice:
     """Return how much of the age has passed, or what is left of the countdown."""
     countdown = view["countdown"] if view["outcome"] is None else None
     return {
-        "total": view["total"],
+        "total": view["total"] if view["left"] is None else view["threshold"] - view["left"],
         "threshold": view["threshold"],
         "week_cards": view["week_cards"],
         "week_threshold": view["week_threshold"],
@@ -150,8 +150,16 @@ def omen(view: View) -> Slice:
         "cards_left": None if cards is None else max(0, cards - view["week_cards"]),
         "doom_god": view["doom_god"],
         "empty": view["total"] == 0,
-        "countdown": only(view["countdown"], "left", "unit", "forestalled", "doom", "biting"),
+        "countdown": only(view["countdown"], "left", "unit", "forestalled", "doom"),
+        "bite": bite(view),
     }
+
+
+def bite(view: View) -> str:
+    """Return what flood or war does to the tribes already, or nothing: the flood, or the table's kind of war."""
+    countdown = view["countdown"]
+    biting = countdown["biting"] if countdown else ""
+    return str(countdown["war"] if biting == "war" else biting)
 
 
 def unclaimed(view: View) -> Slice:
@@ -230,8 +238,21 @@ def _drawer(view: View) -> Slice:
         "week_cards": view["week_cards"],
         "week": [dict(choice) for choice in chosen(view, "week")],
         "settle": [dict(choice) for choice in chosen(view, "end")],
+        "guide": _guide(view),
         "taps": _by_god([tap for tap in chosen(view, "tap") if view.get("temple") or tap["facts"]["n"] not in HANDY]),
     }
+
+
+def _guide(view: View) -> list[Json]:
+    """Return the entries that say how the age ends at this table, each with its text."""
+    entries = {
+        "turn": "words",
+        "trigger": "cards" if view["threshold"] is None else "words",
+        "countdown": view["countdown_unit"],
+    }
+    if view["doom_effects"] == "countdown":
+        entries |= {"flood": view["doom_by"], "war": view["doom_by"]}
+    return [{"entry": entry, "text": text} for entry, text in {**entries, "win": "words"}.items()]
 
 
 def _by_god(taps: Choices) -> list[Json]:

@@ -80,6 +80,7 @@ def _battle(state: State, fought: Battle) -> dict[str, Json]:
         "bonus": fought.bonus,
         "stake": sign(fought.stake) if fought.stake else None,
         "loot": state.rules.battle_loot,
+        "loot_die": state.rules.loot_die,
     }
 
 
@@ -142,6 +143,7 @@ def _countdown(state: State) -> Mapping[str, Json] | None:
         "bare": clock.bare,
         "doom": came.get(outcome.kind if outcome else "", apocalypse.doom(state)),
         "biting": apocalypse.biting(state),
+        "war": state.rules.war,
     }
 
 
@@ -159,11 +161,6 @@ def _outcome(state: State) -> Json:
 def _given(state: State) -> Json:
     tallies = zip(state.seats, state.tallies, strict=True)
     return {each: {god: tally.given(god) for god in GODS} for each, tally in tallies}
-
-
-def _left(state: State) -> Json:
-    threshold = apocalypse.token_threshold(state)
-    return None if threshold is None else max(0, threshold - state.tallies.total)
 
 
 def _unclaimed(state: State) -> Json:
@@ -208,7 +205,7 @@ _TEMPLE: dict[str, Callable[[State, Seat | None], Json]] = {
     "lake": lambda state, _: state.tallies.lake,
     "total": lambda state, _: state.tallies.total,
     "threshold": lambda state, _: apocalypse.token_threshold(state),
-    "left": lambda state, _: _left(state),
+    "left": lambda state, _: apocalypse.tokens_left(state),
     "week_cards": lambda state, _: state.week_cards,
     "week_threshold": lambda state, _: apocalypse.card_threshold(state),
     "leader": lambda state, _: state.tallies.leader,
@@ -217,6 +214,9 @@ _TEMPLE: dict[str, Callable[[State, Seat | None], Json]] = {
     "unclaimed": lambda state, _: _unclaimed(state),
     "correction": lambda state, _: _correction(state),
     "outcome": lambda state, _: _outcome(state),
+    "countdown_unit": lambda state, _: UNITS[state.rules.countdown],
+    "doom_by": lambda state, _: state.rules.doom_by,
+    "doom_effects": lambda state, _: state.rules.doom_effects,
 }
 """What everybody may know of the temple."""
 

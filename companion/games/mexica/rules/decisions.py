@@ -182,7 +182,9 @@ def choice(state: State, seat: Seat, move: Move) -> Choice:
             return gift(state, seat, move)
         case "tonantzin":
             n = offerings.price(state, seat, state.rules.day_card_cost)
-            return Choice("tonantzin", {"n": n, "seat": seat}, "tonantzin", move, "tap")
+            left = apocalypse.tokens_left(state) if state.rules.mary_counts == "on" and not state.clock else None
+            wakes = left is not None and left <= n  # ruling M24
+            return Choice("tonantzin", {"n": n, "seat": seat}, "tonantzin", move, "tap", confirm=wakes)
         case "end_turn":
             return Choice("end_turn", {"seat": seat}, "turn", move, "turn", confirm=apocalypse.ending(state))
     return Choice("pass", {"seat": seat, "due": task.name}, "turn", move, "turn")

@@ -17,7 +17,12 @@ def guide(view: Mapping[str, Any]) -> Guide:
     if kind == "study":
         return Guide(_TURN, "study", "peek", next_tap(view, "peek"))
     if kind in ("explore", "put"):
-        return Guide(_TURN, "explore", kind, next_tap(view, "keep", "put", "put_name", "leave"))
+        return Guide(
+            _TURN,
+            "explore",
+            "keep" if kind == "explore" else "put",
+            next_tap(view, "keep", "put", "put_name", "leave"),
+        )
     if kind != "turn":
         return Guide(_TURN, "", kind, next_tap(view, "ready"))
     keys = [each["key"] for each in view.get("choices") or []]

@@ -22,5 +22,7 @@ def result(state: State) -> Result | None:
         return None
     won, scores = totals(state)
     points = {seat: count.total for seat, count in zip(state.seats, scores, strict=True)}
-    kind = "points" if len(won) == 1 else "level"
+    most = max(points.values())
+    level = sum(each == most for each in points.values()) > 1
+    kind = "level" if len(won) > 1 else "cards" if level else "points"
     return Result(kind, tuple(state.seats[n] for n in won), points, "name-clue")
