@@ -153,7 +153,7 @@ def test_the_output_of_systemd_and_the_page_is_parsed() -> None:
         return (
             "active\nactive\nfailed"
             if words[0] == "is-active"
-            else 'PYTHONUNBUFFERED=1 TEMPLO_WEB_PORT=8080 "TEMPLO_WEB_HOST=0.0.0.0"'
+            else 'PYTHONUNBUFFERED=1 TEMPLO_DEFAULT_WEB_PORT=8080 "TEMPLO_WEB_HOST=0.0.0.0"'
         )
 
     ports = []
