@@ -50,7 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _network(given.action)
         found = status.look(status.systemctl, status.metrics, tls.Tls(tls.FOLDER, tuple, status.systemctl).is_on)
     except SettingsError as error:
-        terminal.write(f"The companion cannot start: {error}")
+        is_forbidden = status.SETTINGS.exists() and not os.access(status.SETTINGS, os.R_OK)
+        terminal.write(
+            f"You may not read {status.SETTINGS}: sudo templo-mayor {given.command}"
+            if is_forbidden
+            else f"The companion cannot start: {error}"
+        )
         return 1
     if given.no_secrets:
         found = status.without_secrets(found)
