@@ -118,11 +118,13 @@ def downgraded(machine: Machine) -> None:
 def prepared(machine: Machine) -> str:
     """Prepare the card to be copied; returns the secrets that a copy must not have."""
     secrets = machine.run("cat /etc/templo-mayor/*.env /var/lib/templo-companion/owner-code")
+    machine.run("templo-mayor backup")
     refused = machine.attempt("templo-mayor prepare-image")
     must("a card is prepared to be copied only if somebody says yes", refused.returncode, 1)
     machine.run("templo-mayor prepare-image --yes")
     left = machine.run(
-        "cd /; find etc/templo-mayor var/lib/templo-* var/backups/templo-mayor etc/mosquitto/templo -type f"
+        "cd /; find etc/templo-mayor var/lib/templo-* var/backups/templo-mayor var/lib/mosquitto etc/mosquitto/templo "
+        "-type f"
     )
     must("a card to be copied keeps its settings alone", left.split(), ["etc/templo-mayor/controller.toml"])
     return secrets
