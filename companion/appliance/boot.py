@@ -121,24 +121,22 @@ def _settings_of(
 ) -> Mapping[str, object]:
     """Return the new settings of a program, or none if it keeps those that it has.
 
-    A file that says nothing of the broker leaves each program at the broker where it is.
+    Of those that it has, a table that the file gives is replaced, and all others stay.
     """
     given = {
         name: tables[name] for name in (_CONTROLLER if program == "controller" else _COMPANION) if name in tables
     }
     if program == "controller" and "name" in tables:
         given = {"temple": own.name, **given}
-    if given and "broker" not in given and (broker := _broker_in(machine.settings / f"{program}.toml")):
-        given["broker"] = broker
-    return given
+    return {**_present(machine.settings / f"{program}.toml"), **given} if given else {}
 
 
-def _broker_in(file: Path) -> object:
-    """Return the broker in a program's settings file; none if it says nothing of one, or cannot be read."""
+def _present(file: Path) -> dict[str, object]:
+    """Return what a program's settings file gives; nothing if it is not there or cannot be read."""
     try:
-        return tomllib.loads(file.read_text("utf-8")).get("broker")
+        return tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
-        return None
+        return {}
 
 
 def _is_elsewhere(settings: Mapping[str, object]) -> bool:

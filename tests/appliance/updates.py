@@ -122,10 +122,8 @@ def prepared(machine: Machine) -> str:
     refused = machine.attempt("templo-mayor prepare-image")
     must("a card is prepared to be copied only if somebody says yes", refused.returncode, 1)
     machine.run("templo-mayor prepare-image --yes")
-    left = machine.run(
-        "cd /; find etc/templo-mayor var/lib/templo-* var/backups/templo-mayor var/lib/mosquitto etc/mosquitto/templo "
-        "-type f"
-    )
+    folders = "etc/templo-mayor etc/mosquitto/templo var/lib/templo-* var/lib/mosquitto var/backups/templo-mayor"
+    left = machine.run(f"cd /; find {folders} -type f")
     must("a card to be copied keeps its settings alone", left.split(), ["etc/templo-mayor/controller.toml"])
     return secrets
 
