@@ -195,7 +195,8 @@ def _join(wifi: WifiSettings, machine: Machine) -> None:
         if wifi.password:
             lines += ["[wifi-security]", "key-mgmt=wpa-psk", f"psk={_escaped(wifi.password)}"]
         lines += ["[ipv4]", "method=auto", "[ipv6]", "method=auto"]
-        _write(machine.connections / "templo-mayor.nmconnection", "\n".join(lines) + "\n", 0o600)
+        # NetworkManager reads a file of any name there: one that was kept would be a second network to join.
+        _write(machine.connections / "templo-mayor.nmconnection", "\n".join(lines) + "\n", 0o600, keep=False)
 
 
 def _escaped(value: str) -> str:
@@ -208,12 +209,15 @@ def _escaped(value: str) -> str:
     return re.sub(r"^ +| +$", lambda spaces: r"\s" * len(spaces[0]), escaped)
 
 
-def _write(path: Path, content: str, mode: int, group: str | None = None) -> None:
-    """Write a file as a whole; one that is there with other content is kept beside it."""
+def _write(path: Path, content: str, mode: int, group: str | None = None, *, keep: bool = True) -> None:
+    """Write a file as a whole; one that is there with other content is kept beside it, or nothing unless `keep`."""
+    before = path.with_name(f"{path.name}.before-boot")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and path.read_text(errors="replace") != content:
-            path.replace(path.with_name(f"{path.name}.before-boot"))
+        if not keep:
+            before.unlink(missing_ok=True)
+        elif path.exists() and path.read_text(errors="replace") != content:
+            path.replace(before)
         files.write_whole(path, content.encode())
         if group:
             with suppress(LookupError, PermissionError):

@@ -271,6 +271,16 @@ def test_settings_that_were_there_are_kept_beside_the_new_ones(card: Card) -> No
     assert card.written()["etc/controller.toml.before-boot"] == 'log = "debug"\n'
 
 
+def test_another_wi_fi_replaces_the_one_of_an_earlier_file(card: Card) -> None:
+    connections = card.folder / "connections"
+    connections.mkdir()
+    (connections / "templo-mayor.nmconnection.before-boot").write_text("[wifi-security]\npsk=of an earlier release\n")
+    for password in ("the old one", "the new one"):
+        assert card.boot(f"[wifi]\ncountry = 'MX'\nssid = 'Home'\npassword = '{password}'\n") == 0
+    assert [path.name for path in connections.iterdir()] == ["templo-mayor.nmconnection"]
+    assert "psk=the new one" in (connections / "templo-mayor.nmconnection").read_text()
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
