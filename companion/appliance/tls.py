@@ -79,7 +79,7 @@ class Tls:
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if given:
             self._serve(_joined(*given))
-            self._given.write_text("".join(f"{path.absolute()}\n" for path in given))
+            _write(self._given, "".join(f"{path.absolute()}\n" for path in given), 0o600)
         else:
             self._given.unlink(missing_ok=True)
             self._serve(self._signed())

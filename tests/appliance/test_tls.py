@@ -189,6 +189,7 @@ def test_a_given_certificate_is_served_and_taken_again_when_its_file_changes(
     machine.tls.switch_on(80, given)
     served = machine.tls.served
     assert served.read_text() == f"{given[0].read_text().rstrip()}\n{given[1].read_text()}"
+    assert (machine.folder / "given").stat().st_mode & 0o777 == 0o600
     assert not (machine.folder / "authority.pem").exists()
     assert "AUTHORITY" not in (machine.folder / "settings.env").read_text()
     assert not machine.tls.renew(80, NOW)
