@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.network import addresses
-from companion.adapters.network.host_name import ASK_S, HostName, ask_avahi
+from companion.adapters.network.host_name import ASK_S, RETRY_S, HostName, ask_avahi
 from companion.cli.programs import network
 
 
@@ -93,11 +93,17 @@ def test_the_machine_s_own_name_is_one_while_avahi_announces_it(
 
 
 def test_avahi_is_asked_for_its_name_again_after_a_few_seconds() -> None:
-    now, names = [0.0], ["raspberrypi.local", "raspberrypi-2.local"]
+    now, names = [0.0], ["raspberrypi.local", "raspberrypi-2.local", "", "raspberrypi.local"]
     name = HostName(lambda: names.pop(0), lambda: now[0])
     assert [name.look(), name.look()] == ["raspberrypi.local"] * 2
     now[0] = ASK_S
     assert name.look() == "raspberrypi-2.local"
+    now[0] = 2 * ASK_S
+    assert name.look() == ""
+    now[0] = 3 * ASK_S
+    assert name.look() == "", "a daemon that does not answer is not waited for at every request"
+    now[0] = 2 * ASK_S + RETRY_S
+    assert name.look() == "raspberrypi.local"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,10 @@ import time
 from collections.abc import Callable
 
 ASK_S = 5.0
-"""How long an answer is used."""
+"""How long a name is used."""
+
+RETRY_S = 60.0
+"""How long nobody is asked after there was no name: whoever asks may have waited for seconds."""
 
 _COMMAND = (
     *("busctl", "--system", "--auto-start=no", "--timeout=2", "call"),
@@ -32,17 +35,19 @@ def ask_avahi() -> str:
 
 
 class HostName:
-    """The name that `ask` returns, asked again after a few seconds by one thread at a time."""
+    """The name that `ask` returns, asked again after a while by one thread at a time."""
 
     def __init__(self, ask: Callable[[], str] = ask_avahi, clock: Callable[[], float] = time.monotonic) -> None:
         self._ask = ask
         self._clock = clock
         self._lock = threading.Lock()
-        self._found: tuple[float, str] | None = None
+        self._name = ""
+        self._ask_at: float | None = None
 
     def look(self) -> str:
         """Return the name of now, or nothing where nobody gives one."""
         with self._lock:
-            if self._found is None or self._clock() - self._found[0] >= ASK_S:
-                self._found = (self._clock(), self._ask())
-            return self._found[1]
+            if self._ask_at is None or self._clock() >= self._ask_at:
+                self._name = self._ask()
+                self._ask_at = self._clock() + (ASK_S if self._name else RETRY_S)
+            return self._name
