@@ -2,7 +2,8 @@
 
 A program declares its settings as a frozen dataclass, with one more for each section. ``[broker] port = 1884`` in the
 file, ``TEMPLO_BROKER_PORT=1884`` in the environment and ``--set broker.port=1884`` say the same; flags win over the
-environment, and that wins over the file. Only the settings file and password files are opened.
+environment, and that wins over the file. A service's unit may give defaults of its own, which everything else
+overrides: ``TEMPLO_DEFAULT_WEB_PORT=80``. Only the settings file and password files are opened.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from templo.quoting import nearest, printable, quoted
 from templo.setting_types import split_port
 
 PREFIX = "TEMPLO_"
+DEFAULT_PREFIX = f"{PREFIX}DEFAULT_"
 _DEFAULTS = "the defaults"
 _T = TypeVar("_T")
 
@@ -46,6 +48,11 @@ class Setting(NamedTuple):
     def variable(self) -> str:
         """The environment variable that sets it: that of ``broker.port`` is ``TEMPLO_BROKER_PORT``."""
         return PREFIX + self.key.replace(".", "_").upper()
+
+    @property
+    def default_variable(self) -> str:
+        """The environment variable that replaces its default: ``TEMPLO_DEFAULT_WEB_PORT`` for ``web.port``."""
+        return DEFAULT_PREFIX + self.variable.removeprefix(PREFIX)
 
 
 class RawValue(NamedTuple):
@@ -146,6 +153,7 @@ def load(
     """
     found = _Findings(declared_settings(declared), {})
     raw = {key: RawValue(value, _DEFAULTS, True) for key, value in (defaults or {}).items()}
+    raw |= found.defaults_from_environment(environ)
     current, deprecated = _renamed(environ, old_variables or {})
     config = f"{PREFIX}{program.upper()}_CONFIG"
     if file is None:
@@ -199,6 +207,11 @@ class _Findings:
             self.wrong.setdefault(key, SettingsError(f"{quoted(key)} (from {origin}) is no setting; {expected}"))
         return {key: raw for key, raw in given.items() if key in self.settings}
 
+    def defaults_from_environment(self, environ: Mapping[str, str]) -> dict[str, RawValue]:
+        """Return what the environment gives as defaults."""
+        variables = {key: setting.default_variable for key, setting in self.settings.items()}
+        return {key: RawValue(environ[name], name, False) for key, name in variables.items() if name in environ}
+
     def from_environment(self, environ: Mapping[str, str], config: str) -> dict[str, RawValue]:
         """Return what the environment gives; the variable `config` names a file."""
         keys = {setting.variable: key for key, setting in self.settings.items()}
@@ -206,6 +219,7 @@ class _Findings:
         for name in environ:
             if (
                 name.startswith(PREFIX)
+                and not name.startswith(DEFAULT_PREFIX)
                 and name not in (*keys, config)
                 and (meant := nearest(name, [*keys, config], 0.9))
             ):

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import logging
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from companion.adapters.network.addresses import ALIAS, ANNOUNCED, interface_addresses
+from companion.adapters.network.addresses import ALIAS, ANNOUNCED, announced_name, interface_addresses
 from companion.adapters.network.avahi import Announcement, AvahiError, GroupState
 from templo import logs
 from templo.liveness import supervisor
@@ -41,14 +40,18 @@ class Announcer:
     """Keeps the name announced for the addresses of now; `look` is called every few seconds.
 
     `publish` announces a name for addresses, each on an interface, or raises `AvahiError`. `report` gets a sentence
-    whenever something else is true.
+    whenever something else is true. `own_name` returns the name that avahi announces by itself.
     """
 
     def __init__(
-        self, publish: Callable[[str, Sequence[tuple[int, str]]], Announced], report: Callable[[str], None]
+        self,
+        publish: Callable[[str, Sequence[tuple[int, str]]], Announced],
+        report: Callable[[str], None],
+        own_name: Callable[[], str],
     ) -> None:
         self._publish = publish
         self._report = report
+        self._own_name = own_name
         self._reported = ""
         self._current: Announced | None = None
         self._addresses: Sequence[tuple[int, str]] = ()
@@ -56,6 +59,9 @@ class Announcer:
 
     def look(self, addresses: Sequence[tuple[int, str]], now: float) -> None:
         """Announce what is to be announced now; `now` is in seconds of a monotonic clock."""
+        if self._own_name() == ALIAS:
+            self._give_up(f"{ALIAS} is this machine's own name, which avahi announces by itself", now)
+            return
         if addresses != self._addresses:
             self.close()
             self._addresses, self._retry_at = addresses, now
@@ -112,11 +118,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: ended.set())
     supervised.notify("READY=1")
-    if f"{socket.gethostname().lower().partition('.')[0]}.local" == ALIAS:
-        report(f"{ALIAS} is this machine's own name, which avahi announces by itself")
-        ended.wait()
-        return 0
-    announcer = Announcer(Announcement, report)
+    announcer = Announcer(Announcement, report, announced_name)
     while not ended.is_set():
         announcer.look(interface_addresses(), time.monotonic())
         ended.wait(LOOK_S)

@@ -121,24 +121,22 @@ def _settings_of(
 ) -> Mapping[str, object]:
     """Return the new settings of a program, or none if it keeps those that it has.
 
-    A file that says nothing of the broker leaves each program at the broker where it is.
+    Of those that it has, a table that the file gives is replaced, and all others stay.
     """
     given = {
         name: tables[name] for name in (_CONTROLLER if program == "controller" else _COMPANION) if name in tables
     }
     if program == "controller" and "name" in tables:
         given = {"temple": own.name, **given}
-    if given and "broker" not in given and (broker := _broker_in(machine.settings / f"{program}.toml")):
-        given["broker"] = broker
-    return given
+    return {**_present(machine.settings / f"{program}.toml"), **given} if given else {}
 
 
-def _broker_in(file: Path) -> object:
-    """Return the broker in a program's settings file; none if it says nothing of one, or cannot be read."""
+def _present(file: Path) -> dict[str, object]:
+    """Return what a program's settings file gives; nothing if it is not there or cannot be read."""
     try:
-        return tomllib.loads(file.read_text("utf-8")).get("broker")
+        return tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
-        return None
+        return {}
 
 
 def _is_elsewhere(settings: Mapping[str, object]) -> bool:
@@ -197,7 +195,8 @@ def _join(wifi: WifiSettings, machine: Machine) -> None:
         if wifi.password:
             lines += ["[wifi-security]", "key-mgmt=wpa-psk", f"psk={_escaped(wifi.password)}"]
         lines += ["[ipv4]", "method=auto", "[ipv6]", "method=auto"]
-        _write(machine.connections / "templo-mayor.nmconnection", "\n".join(lines) + "\n", 0o600)
+        # NetworkManager reads a file of any name there: one that was kept would be a second network to join.
+        _write(machine.connections / "templo-mayor.nmconnection", "\n".join(lines) + "\n", 0o600, keep=False)
 
 
 def _escaped(value: str) -> str:
@@ -210,12 +209,15 @@ def _escaped(value: str) -> str:
     return re.sub(r"^ +| +$", lambda spaces: r"\s" * len(spaces[0]), escaped)
 
 
-def _write(path: Path, content: str, mode: int, group: str | None = None) -> None:
-    """Write a file as a whole; one that is there with other content is kept beside it."""
+def _write(path: Path, content: str, mode: int, group: str | None = None, *, keep: bool = True) -> None:
+    """Write a file as a whole; one that is there with other content is kept beside it, or nothing unless `keep`."""
+    before = path.with_name(f"{path.name}.before-boot")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and path.read_text(errors="replace") != content:
-            path.replace(path.with_name(f"{path.name}.before-boot"))
+        if not keep:
+            before.unlink(missing_ok=True)
+        elif path.exists() and path.read_text(errors="replace") != content:
+            path.replace(before)
         files.write_whole(path, content.encode())
         if group:
             with suppress(LookupError, PermissionError):

@@ -13,7 +13,7 @@ from typing import Any
 
 from companion.adapters.network.addresses import announced_name, own_addresses, own_names, phone_addresses
 from companion.adapters.network.network_manager import NetworkError
-from companion.appliance import backup, status, tls
+from companion.appliance import backup, image, status, tls
 from companion.appliance.network_helper import BusyError, Helper
 from companion.cli.programs.terminal import Terminal
 from templo import __version__
@@ -33,10 +33,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     network.add_argument("action", choices=("serve", "watch"))
     _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
     _add_backup(commands)
+    prepared = commands.add_parser(
+        "prepare-image", help="remove what copies of this card must not share, before it is copied"
+    )
+    prepared.add_argument("--yes", action="store_true", help="do not ask before tokens, tables and backups go")
     given = parser.parse_args(arguments)
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
     if given.command in ("backup", "restore"):
         return _backup(given, terminal)
+    if given.command == "prepare-image":
+        return _prepare_image(given.yes, terminal)
     try:
         if given.command == "tls":
             return _tls(given, terminal)
@@ -44,7 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _network(given.action)
         found = status.look(status.systemctl, status.metrics, tls.Tls(tls.FOLDER, tuple, status.systemctl).is_on)
     except SettingsError as error:
-        terminal.write(f"The companion cannot start: {error}")
+        is_forbidden = status.SETTINGS.exists() and not os.access(status.SETTINGS, os.R_OK)
+        terminal.write(
+            f"You may not read {status.SETTINGS}: sudo templo-mayor {given.command}"
+            if is_forbidden
+            else f"The companion cannot start: {error}"
+        )
         return 1
     if given.no_secrets:
         found = status.without_secrets(found)
@@ -81,6 +92,26 @@ def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
     try:
         terminal.write(*command(backup.installed(status.systemctl), given.file, datetime.now().astimezone()))
     except backup.BackupError as error:
+        print(f"templo-mayor: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _prepare_image(is_sure: bool, terminal: Terminal) -> int:
+    if os.geteuid() != 0:
+        terminal.write("This needs root: sudo templo-mayor prepare-image")
+        return 1
+    card = image.installed(status.systemctl)
+    if not is_sure and (question := image.question(card)):
+        if not sys.stdin.isatty():
+            print(f"templo-mayor: {question.partition('Go on?')[0]}Add --yes to do it.", file=sys.stderr)
+            return 1
+        if input(question).strip().lower() not in ("y", "yes"):
+            terminal.write("Nothing was removed.")
+            return 1
+    try:
+        terminal.write(*image.prepare(card))
+    except image.ImageError as error:
         print(f"templo-mayor: {error}", file=sys.stderr)
         return 1
     return 0

@@ -24,6 +24,9 @@ UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": 
 """What an installation runs, by its role, and the unit of each in the order of their start."""
 
 STATE = Path("/var/lib/templo-companion")
+SETTINGS = Path("/etc/templo-mayor/companion.toml")
+"""The companion's settings, which root and the companion alone may read where the boot partition brought them."""
+
 NIGHTLY = "templo-mayor-backup"
 """The unit that makes a backup every night."""
 

@@ -79,7 +79,7 @@ class Tls:
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if given:
             self._serve(_joined(*given))
-            self._given.write_text("".join(f"{path.absolute()}\n" for path in given))
+            _write(self._given, "".join(f"{path.absolute()}\n" for path in given), 0o600)
         else:
             self._given.unlink(missing_ok=True)
             self._serve(self._signed())
@@ -87,27 +87,35 @@ class Tls:
         self.systemd("restart", "templo-companion.service")
         self.systemd("restart", f"{UNIT}.service")
 
-    def renew(self, now: datetime) -> bool:
-        """Serve another certificate where there is need of one; return whether there was.
+    def renew(self, port: int, now: datetime) -> list[str]:
+        """Serve another certificate, and the pages from another port, where there is need; return what was done.
 
-        That is when ours ends soon or lacks a name or an address of this machine, or when the files of the given one
-        have changed. Raises `CertificateError` or `OSError`.
+        Another certificate is needed when ours ends soon or lacks a name or an address of this machine, or when the
+        files of the given one have changed. Raises `CertificateError` or `OSError`.
         """
         if not self.is_on:
-            return False
+            return []
+        done = []
+        if pair := self._needed(now):
+            self._serve(pair)
+            done.append("The certificate was renewed.")
+        if not self._settings.exists() or self._settings.read_text() != self._settings_for(port):
+            self._write_settings(port)
+            done.append(f"The pages are at port {port} now.")
+        if done:
+            self.systemd("restart", f"{UNIT}.service")
+        return done
+
+    def _needed(self, now: datetime) -> str:
+        """Return the certificate and key that must replace those that are served, or nothing while they are good."""
         if self.is_given:
             certificate, key = (Path(line) for line in self._given.read_text().splitlines())
             pair = _joined(certificate, key)
-            if pair == self.served.read_text():
-                return False
-        else:
-            served = read(self.served)
-            if signable_by(self.authority, self.hosts()) <= served.hosts and served.ends - now > EARLY:
-                return False
-            pair = self._signed()
-        self._serve(pair)
-        self.systemd("restart", f"{UNIT}.service")
-        return True
+            return "" if pair == self.served.read_text() else pair
+        served = read(self.served)
+        if signable_by(self.authority, self.hosts()) <= served.hosts and served.ends - now > EARLY:
+            return ""
+        return self._signed()
 
     def switch_off(self) -> None:
         """Serve the pages over plain http alone; the authority stays, for phones that trust it. Raises `OSError`."""
@@ -134,10 +142,13 @@ class Tls:
         _write(self.served, pair, 0o600)
 
     def _write_settings(self, port: int) -> None:
+        _write(self._settings, self._settings_for(port), 0o644)
+
+    def _settings_for(self, port: int) -> str:
         lines = [f"TEMPLO_WEB_PROXY={LOOPBACK}", f"COMPANION_ADDRESS={LOOPBACK}:{port}"]
         if not self.is_given:
             lines.append(f"TEMPLO_WEB_AUTHORITY={self.authority}")
-        _write(self._settings, "\n".join(lines) + "\n", 0o644)
+        return "\n".join(lines) + "\n"
 
 
 def command(
@@ -158,7 +169,7 @@ def command(
             tls.switch_off()
             return 0, ["The pages are served over plain http alone. Phones that trust the authority may keep it."]
         if action == "renew":
-            return 0, ["The certificate was renewed."] if tls.renew(datetime.now(UTC)) else []
+            return 0, tls.renew(port, datetime.now(UTC))
         tls.switch_on(port, given)
     except (CertificateError, OSError) as error:
         return 1, [f"The pages cannot be served over TLS: {error}"]

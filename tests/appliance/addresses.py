@@ -31,14 +31,14 @@ print(*sorted(answers))
 
 RIVAL = """
 [server]
-host-name=templo
+host-name={name}
 use-ipv4=yes
 use-ipv6=no
 enable-dbus=no
 [publish]
 [rlimits]
 """
-"""The configuration of another machine's avahi that is called `templo`, too."""
+"""The configuration of another machine's avahi."""
 
 SECURE = """
 import ssl, sys, urllib.request
@@ -71,6 +71,14 @@ def named(machine: Machine) -> None:
     machine.run("ip netns exec other ip link set lo up && ip netns exec other ip link set router up")
     machine.run("systemctl restart avahi-daemon")
 
+    def rival(name: str) -> None:
+        machine.run(f"printf '%s' {shlex.quote(RIVAL.format(name=name))} >/run/rival.conf")
+        machine.run(
+            "systemd-run --unit=rival --quiet --property=NetworkNamespacePath=/run/netns/other "
+            "--property='TemporaryFileSystem=/run/avahi-daemon /etc/avahi/services' "
+            "avahi-daemon --file=/run/rival.conf --no-drop-root --no-chroot"
+        )
+
     def resolved(name: str) -> str:
         return machine.run(
             f"ip netns exec other python3 -c {shlex.quote(RESOLVE)} {name} 192.168.178.1 || true"
@@ -85,12 +93,7 @@ def named(machine: Machine) -> None:
     must("and the page answers to it", "Templo Mayor" in machine.page("/", "templo.local"))
     must("and `templo-mayor status` shows it", "http://templo.local\n" in status(machine))
     machine.run("systemctl stop templo-mayor-name")
-    machine.run(f"printf '%s' {shlex.quote(RIVAL)} >/run/rival.conf")
-    machine.run(
-        "systemd-run --unit=rival --quiet --property=NetworkNamespacePath=/run/netns/other "
-        "--property='TemporaryFileSystem=/run/avahi-daemon /etc/avahi/services' "
-        "avahi-daemon --file=/run/rival.conf --no-drop-root --no-chroot"
-    )
+    rival("templo")
     machine.until("the other machine has the name", lambda: resolved("templo.local") == "192.168.178.1")
     machine.run("systemctl start templo-mayor-name")
     machine.until("the alias is given up", lambda: "another machine" in reported())
@@ -101,6 +104,21 @@ def named(machine: Machine) -> None:
     machine.run("systemctl stop rival; systemctl restart templo-mayor-name")
     machine.until("the alias is announced again", lambda: reported() == "announced as templo.local")
     say("and when it is free it is announced again")
+    machine.run("systemctl stop avahi-daemon.socket avahi-daemon")
+    rival(host)
+    machine.until("the other machine has the host name", lambda: resolved(f"{host}.local") == "192.168.178.1")
+    machine.run("systemctl start avahi-daemon.socket avahi-daemon")
+    second = f"{host}-2.local"
+    machine.until("avahi gives another name", lambda: resolved(second) == "192.168.178.77")
+    machine.until("`templo-mayor status` shows it", lambda: f"http://{second}\n" in status(machine))
+    must(
+        "a host name that another machine has: that of avahi is shown",
+        f"http://{host}.local\n" in status(machine),
+        False,
+    )
+    machine.until("the page answers to it", lambda: "Templo Mayor" in machine.page("/", second))
+    machine.run("systemctl stop rival; systemctl restart avahi-daemon templo-mayor-name")
+    machine.until("the alias is announced again", lambda: reported() == "announced as templo.local")
 
 
 def secured(machine: Machine) -> None:

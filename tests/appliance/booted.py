@@ -36,7 +36,7 @@ from tests.appliance.machine import (
     say,
     simulate,
 )
-from tests.appliance.updates import downgraded, flash, flashed, returned, upgraded
+from tests.appliance.updates import downgraded, flash, flashed, prepared, returned, upgraded
 from tools import packages
 
 EARLIER = packages.BUILT / "earlier"
@@ -72,9 +72,10 @@ def main(argv: Sequence[str]) -> int:
                 machine.until("the temple counts", machine.counts)
                 say("power on to counting", f"{time.monotonic() - machine.begun:.1f} s")
                 drop(machine, 1)
+                secrets = prepared(machine)
             flash(root.folder)
             with booted(root.folder) as machine:
-                flashed(machine)
+                flashed(machine, secrets)
     except NotAllowedError as error:
         print(error, file=sys.stderr)
         return 0 if given.where_allowed else 1

@@ -38,9 +38,10 @@ class Avahi:
     away: bool = False
     groups: list[Group] = field(default_factory=list)
     reports: list[str] = field(default_factory=list)
+    own_name: str = "raspberrypi.local"
 
     def announcer(self) -> Announcer:
-        return Announcer(self.publish, self.reports.append)
+        return Announcer(self.publish, self.reports.append, lambda: self.own_name)
 
     def publish(self, name: str, addresses: Sequence[tuple[int, str]]) -> Group:
         assert name == "templo.local"
@@ -101,6 +102,16 @@ def test_a_name_that_another_machine_has_is_left_to_it_and_taken_when_it_is_free
     announcer.look(HOME, RETRY_S)
     assert avahi.announced() == [HOME]
     assert avahi.reports[-1] == ANNOUNCED
+
+
+def test_a_machine_that_has_the_name_itself_announces_it_only_after_another_one_has_taken_it(avahi: Avahi) -> None:
+    announcer, avahi.own_name = avahi.announcer(), "templo.local"
+    announcer.look(HOME, 0)
+    assert avahi.announced() == []
+    assert avahi.reports == ["templo.local is this machine's own name, which avahi announces by itself"]
+    avahi.own_name, avahi.state = "templo-2.local", GroupState.COLLISION
+    announcer.look(HOME, LOOK_S)
+    assert avahi.reports[-1] == "templo.local is not announced: another machine in this network has that name"
 
 
 def test_a_name_that_is_lost_later_is_given_up(avahi: Avahi) -> None:

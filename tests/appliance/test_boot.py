@@ -197,11 +197,27 @@ def test_both_programs_stay_at_a_broker_elsewhere_that_a_later_file_leaves_out(c
     assert card.commands == [("systemctl", "daemon-reload")]
 
 
+def test_a_later_file_leaves_the_settings_that_it_does_not_give(card: Card, tmp_path: Path) -> None:
+    assert card.boot(WHOLE) == 0
+    controller = tmp_path / "etc" / "controller.toml"
+    controller.write_text(controller.read_text() + '\n[lamps]\nkind = "leds"\n')
+    assert card.boot("[counting]\nmin_break_ms = 4\n[web]\nport = 8080\n") == 0
+    tables = tomllib.loads(controller.read_text())
+    assert tables["temple"] == "attic", "the broker knows it by this name alone"
+    assert (tables["beams"]["tlaloc"], tables["counting"]) == (22, {"min_break_ms": 4})
+    assert tables["lamps"] == {"kind": "leds"}
+    assert tomllib.loads((tmp_path / "etc" / "companion.toml").read_text())["web"] == {"port": 8080}
+    controller.write_text("no TOML")
+    assert card.boot('name = "cellar"') == 0
+    assert tomllib.loads(controller.read_text()) == {"temple": "cellar"}
+
+
 def test_a_later_file_leads_both_programs_back_to_the_broker_on_this_machine(card: Card, tmp_path: Path) -> None:
     assert card.boot(WHOLE) == 0
     assert card.boot("[broker]\nhost = '127.0.0.1'\n") == 0
     for program in ("controller", "companion"):
-        assert (tmp_path / "etc" / f"{program}.toml").read_text() == '\n[broker]\nhost = "127.0.0.1"\n'
+        settings = tomllib.loads((tmp_path / "etc" / f"{program}.toml").read_text())
+        assert settings["broker"] == {"host": "127.0.0.1"}
     assert drop_ins(card) == []
 
 
@@ -238,7 +254,7 @@ def test_a_file_that_cannot_be_set_aside_is_reported_and_not_applied_again(
     assert str(card.file) in boot_fault.read_kept()
     assert boot_fault.read() == ""
     assert card.boot("[beams]\ntlaloc = 24\n") == 0
-    assert own.read_text() == "\n[beams]\ntlaloc = 24\n"
+    assert own.read_text() == 'log = "debug"\n\n[beams]\ntlaloc = 24\n'
     obstacle.rmdir()
     own.unlink()
     assert boot.boot(card.file, card.machine(), card.fault) == 0
@@ -253,6 +269,16 @@ def test_settings_that_were_there_are_kept_beside_the_new_ones(card: Card) -> No
     (card.folder / "etc" / "controller.toml").write_text('log = "debug"\n')
     assert card.boot("[beams]\ntlaloc = 22\n") == 0
     assert card.written()["etc/controller.toml.before-boot"] == 'log = "debug"\n'
+
+
+def test_another_wi_fi_replaces_the_one_of_an_earlier_file(card: Card) -> None:
+    connections = card.folder / "connections"
+    connections.mkdir()
+    (connections / "templo-mayor.nmconnection.before-boot").write_text("[wifi-security]\npsk=of an earlier release\n")
+    for password in ("the old one", "the new one"):
+        assert card.boot(f"[wifi]\ncountry = 'MX'\nssid = 'Home'\npassword = '{password}'\n") == 0
+    assert [path.name for path in connections.iterdir()] == ["templo-mayor.nmconnection"]
+    assert "psk=the new one" in (connections / "templo-mayor.nmconnection").read_text()
 
 
 @pytest.mark.parametrize(

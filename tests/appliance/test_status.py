@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from companion.appliance import command_line, status
 from companion.appliance.status import Installation
 from companion.cli.settings import WebSettings
 from companion.model.network import Hotspot
+from templo.settings import SettingsError
 from tests.controller.program import ROOT
 
 ALL = dict.fromkeys(status.UNITS, "active")
@@ -92,6 +96,23 @@ def test_what_apt_logs_at_the_end_of_an_installation_holds_no_secret(
     assert "mictlan-1234" in said
 
 
+def test_whoever_may_not_read_the_companion_s_settings_is_told_who_may(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def refused(*_: object) -> Installation:
+        raise SettingsError("web.port is 0")
+
+    settings = tmp_path / "companion.toml"
+    monkeypatch.setattr(status, "look", refused)
+    monkeypatch.setattr(status, "SETTINGS", settings)
+    assert command_line.main(["status"]) == 1
+    assert capsys.readouterr().out == "The companion cannot start: web.port is 0\n"
+    settings.touch()
+    monkeypatch.setattr(os, "access", lambda path, mode: path != settings)
+    assert command_line.main(["status"]) == 1
+    assert capsys.readouterr().out == f"You may not read {settings}: sudo templo-mayor status\n"
+
+
 def test_a_machine_with_ipv6_alone_is_on_a_network_and_is_told_what_the_pages_need() -> None:
     said = shown(Installation(ALL, (), {"templo": True}, has_ipv6=True))
     assert "This machine has no IPv4 address; the pages need one." in said
@@ -153,7 +174,7 @@ def test_the_output_of_systemd_and_the_page_is_parsed() -> None:
         return (
             "active\nactive\nfailed"
             if words[0] == "is-active"
-            else 'PYTHONUNBUFFERED=1 TEMPLO_WEB_PORT=8080 "TEMPLO_WEB_HOST=0.0.0.0"'
+            else 'PYTHONUNBUFFERED=1 TEMPLO_DEFAULT_WEB_PORT=8080 "TEMPLO_WEB_HOST=0.0.0.0"'
         )
 
     ports = []

@@ -120,22 +120,31 @@ def test_a_certificate_is_renewed_for_a_new_address_and_not_without_need(machine
     before = machine.tls.served.read_text()
     machine.asked.clear()
     machine.hosts.remove("192.168.1.7")
-    assert not machine.tls.renew(NOW)
+    assert not machine.tls.renew(80, NOW)
     assert (machine.tls.served.read_text(), machine.asked) == (before, [])
     machine.hosts.append("10.0.0.5")
-    assert machine.tls.renew(NOW)
+    assert machine.tls.renew(80, NOW)
     assert {"10.0.0.5", "raspberrypi.local"} <= names_of(machine)
     assert machine.asked == [("restart", "templo-tls.service")]
-    assert not machine.tls.renew(NOW)
+    assert not machine.tls.renew(80, NOW)
+
+
+def test_another_port_of_the_pages_is_followed(machine: Machine) -> None:
+    machine.tls.switch_on(80)
+    machine.asked.clear()
+    assert machine.tls.renew(8080, NOW) == ["The pages are at port 8080 now."]
+    assert "COMPANION_ADDRESS=127.0.0.1:8080\n" in (machine.folder / "settings.env").read_text()
+    assert machine.asked == [("restart", "templo-tls.service")]
+    assert not machine.tls.renew(8080, NOW)
 
 
 def test_a_name_that_the_authority_may_not_sign_renews_nothing_for_ever(machine: Machine) -> None:
     machine.tls.switch_on(80)
     machine.hosts.append("raspberrypi.speedport.ip")
-    assert not machine.tls.renew(NOW)
+    assert not machine.tls.renew(80, NOW)
     assert machine.tls.unsigned() == ["raspberrypi.speedport.ip"]
     machine.hosts.append("kitchen.local")
-    assert machine.tls.renew(NOW)
+    assert machine.tls.renew(80, NOW)
     assert "kitchen.local" in names_of(machine)
 
 
@@ -144,8 +153,8 @@ def test_a_certificate_is_renewed_before_it_ends_by_the_same_authority(machine: 
     authority, ends = machine.tls.authority.read_text(), certificates.read(machine.tls.served).ends
     assert timedelta(days=396) < ends - NOW < timedelta(days=398)
     before = machine.tls.served.read_text()
-    assert not machine.tls.renew(ends - timedelta(days=61))
-    assert machine.tls.renew(ends - timedelta(days=59))
+    assert not machine.tls.renew(80, ends - timedelta(days=61))
+    assert machine.tls.renew(80, ends - timedelta(days=59))
     assert machine.tls.served.read_text() != before
     assert machine.tls.authority.read_text() == authority
 
@@ -155,7 +164,7 @@ def test_switched_off_and_on_again_it_is_the_same_authority(machine: Machine) ->
     authority = machine.tls.authority.read_text()
     machine.tls.switch_off()
     assert not machine.tls.is_on
-    assert not machine.tls.renew(NOW)
+    assert not machine.tls.renew(80, NOW)
     assert sorted(path.name for path in machine.folder.iterdir()) == ["authority.key", "authority.pem"]
     assert machine.asked[-2:] == [("stop", "templo-tls.service"), ("restart", "templo-companion.service")]
     machine.tls.switch_on(80)
@@ -180,11 +189,12 @@ def test_a_given_certificate_is_served_and_taken_again_when_its_file_changes(
     machine.tls.switch_on(80, given)
     served = machine.tls.served
     assert served.read_text() == f"{given[0].read_text().rstrip()}\n{given[1].read_text()}"
+    assert (machine.folder / "given").stat().st_mode & 0o777 == 0o600
     assert not (machine.folder / "authority.pem").exists()
     assert "AUTHORITY" not in (machine.folder / "settings.env").read_text()
-    assert not machine.tls.renew(NOW)
+    assert not machine.tls.renew(80, NOW)
     _written(tmp_path, certificates.make_authority("elsewhere", ["temple.example.com"]))
-    assert machine.tls.renew(NOW)
+    assert machine.tls.renew(80, NOW)
     assert given[0].read_text().rstrip() in served.read_text()
     machine.tls.switch_on(80)
     assert HOSTS[0] in names_of(machine)

@@ -14,9 +14,10 @@ import pytest
 
 from companion.appliance.backup import FOLDER
 from companion.appliance.boot import FILES, LOGINS
+from companion.cli.settings import Settings
 from companion.web.server import serving
 from templo import liveness
-from templo.settings import default_state
+from templo.settings import declared_settings, default_state
 from tests.controller.program import ROOT
 
 UNITS = ("templo-controller", "templo-companion")
@@ -196,8 +197,14 @@ def test_lgpio_s_working_directory_is_where_the_controller_puts_it() -> None:
 def test_the_companion_may_take_port_80_and_nothing_else_that_is_privileged() -> None:
     companion = unit("templo-companion")
     assert companion["CapabilityBoundingSet"] == companion["AmbientCapabilities"] == ["CAP_NET_BIND_SERVICE"]
-    assert "TEMPLO_WEB_PORT=80" in companion["Environment"]
+    assert "TEMPLO_DEFAULT_WEB_PORT=80" in companion["Environment"]
     assert unit("templo-controller")["CapabilityBoundingSet"] == [""]
+
+
+def test_what_the_companion_s_unit_gives_of_its_settings_are_defaults_that_its_file_overrides() -> None:
+    defaults = {each.default_variable for each in declared_settings(Settings).values()}
+    given = {each.partition("=")[0] for each in unit("templo-companion")["Environment"]}
+    assert given - defaults == {"PYTHONUNBUFFERED"}
 
 
 @pytest.mark.parametrize("name", UNITS)

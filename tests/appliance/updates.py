@@ -115,24 +115,47 @@ def downgraded(machine: Machine) -> None:
     drop(machine, 1)
 
 
+def prepared(machine: Machine) -> str:
+    """Prepare the card to be copied; returns the secrets that a copy must not have."""
+    secrets = machine.run("cat /etc/templo-mayor/*.env /var/lib/templo-companion/owner-code")
+    machine.run("templo-mayor backup")
+    refused = machine.attempt("templo-mayor prepare-image")
+    must("a card is prepared to be copied only if somebody says yes", refused.returncode, 1)
+    machine.run("templo-mayor prepare-image --yes")
+    folders = "etc/templo-mayor etc/mosquitto/templo var/lib/templo-* var/lib/mosquitto var/backups/templo-mayor"
+    left = machine.run(f"cd /; find {folders} -type f")
+    must("a card to be copied keeps its settings alone", left.split(), ["etc/templo-mayor/controller.toml"])
+    return secrets
+
+
 def flash(folder: Path) -> None:
-    """Make a root what a flashed card is: without passwords, with settings on its boot partition."""
-    for file in (*(folder / "etc/templo-mayor").glob("*.env"), folder / "etc/mosquitto/templo/passwords"):
-        file.unlink()
+    """Make a root what a flashed card is: with settings on its boot partition."""
     (folder / "boot/firmware").mkdir(parents=True, exist_ok=True)
     (folder / "boot/firmware/templo-mayor.toml").write_text(
         'name = "attic"\n[beams]\nsource = "simulated"\ntlaloc = 99\n'
     )
 
 
-def flashed(machine: Machine) -> None:
-    """Boot a flashed card whose settings are wrong, then right."""
+def flashed(machine: Machine, secrets: str) -> None:
+    """Boot a copy of a card whose settings are wrong, then right; `secrets` are those of the copied card."""
     print("A flashed card, with its settings on the boot partition:", flush=True)
     machine.until("the page answers", lambda: "Templo Mayor" in machine.page("/"))
     must("a wrong setting stands on the first page", "beams.tlaloc is 99" in machine.page("/"))
     must("and in `templo-mayor status`", "beams.tlaloc is 99" in status(machine))
     must("and in a file beside it", "99" in machine.run("cat /boot/firmware/templo-mayor.error.txt"))
-    must("the card made passwords of its own", machine.run("ls /etc/templo-mayor/*.env | wc -l").strip(), "4")
+    own = machine.run("cat /etc/templo-mayor/*.env /var/lib/templo-companion/owner-code")
+    must(
+        "the card made passwords and a code of its own",
+        machine.run("ls /etc/templo-mayor/*.env | wc -l").strip(),
+        "4",
+    )
+    values = {line.rpartition("=")[2] for line in own.splitlines() if "_USER=" not in line and "_TEMPLE=" not in line}
+    must(
+        "none of which is the first card's",
+        values & {line.rpartition("=")[2] for line in secrets.splitlines()},
+        set(),
+    )
+    must("and has no token", machine.received(), 0)
     machine.run("sed -i s/99/22/ /boot/firmware/templo-mayor.toml")
     machine.run("systemctl restart templo-mayor-boot mosquitto templo-controller templo-companion")
     machine.until("it counts", lambda: 'templo_temple_up{temple="attic"} 1' in machine.page("/metrics"))

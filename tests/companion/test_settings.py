@@ -24,6 +24,16 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_pa
     assert (settings.web.port, settings.web.host, settings.broker.host) == (3, "environment", "file")
 
 
+def test_everything_wins_over_a_default_of_the_unit(tmp_path: Path) -> None:
+    unit = {"TEMPLO_DEFAULT_WEB_PORT": "80"}
+    assert load(None, unit, {}, tmp_path).web.port == 80
+    file = written(tmp_path, "[web]\nport = 8080\n")
+    assert load(file, unit, {}, tmp_path).web.port == 8080
+    assert load(file, {**unit, "TEMPLO_WEB_PORT": "81"}, {}, tmp_path).web.port == 81
+    with pytest.raises(SettingsError, match=r"web\.port is 'none' \(from TEMPLO_DEFAULT_WEB_PORT\); expected a port"):
+        load(None, {"TEMPLO_DEFAULT_WEB_PORT": "none"}, {}, tmp_path)
+
+
 def test_addresses_of_brokers_for_new_temples_are_checked_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"pairing\.brokers is 'two words' .*; expected host names or addresses"):
         load(written(tmp_path, '[pairing]\nbrokers = "two words"\n'), {}, {})

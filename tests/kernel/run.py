@@ -1,8 +1,9 @@
 """Counts on a real kernel whose lines are simulated, in QEMU: `make kernel`.
 
 First the backends of this checkout on Debian 12, with this machine's Python; then the controller as the packages
-install it on Debian 13: tokens with bounces beside an oracle, a starved machine, troubles, and power cuts; last the
-hotspot with NetworkManager and simulated radios. All but the first needs root, as `make packages` does.
+install it on Debian 13: tokens with bounces beside an oracle, a starved machine, troubles, and power cuts; then the
+hotspot with NetworkManager and simulated radios; last the devices that the controller's unit may open. All but the
+first needs root, as `make packages` does.
 
 A long run is made of parts, each with a start of its own. They are recorded in `build/kernel`: the same command with
 the same seed goes on after the last part that came to its end, and its figures are of all parts together.
@@ -21,11 +22,11 @@ from pathlib import Path
 from statistics import median
 
 from tests import fresh
-from tests.kernel import machine, temple, wifi
+from tests.kernel import machine, temple, usb, wifi
 from tests.kernel.parts import Found, once
 
 PROGRAM = "tests.kernel.guest"
-STAGES = ("backends", "tokens", "troubles", "cuts", "wifi")
+STAGES = ("backends", "tokens", "troubles", "cuts", "wifi", "usb")
 TOKENS_A_PART, CUTS_A_PART = 1700, 20
 
 
@@ -69,8 +70,12 @@ def main(argv: Sequence[str]) -> int:
             faults += temple.troubled(disk, given.starts, given.seed)
         if "cuts" in stages:
             faults += cuts(disk, given.cuts, given.seed)
+        if {"wifi", "usb"}.intersection(stages):
+            whole = wifi.image(built=given.built or len(stages) > 1)
         if "wifi" in stages:
-            faults += wifi.tried(wifi.image(built=given.built or stages != ("wifi",)))
+            faults += wifi.tried(whole)
+        if "usb" in stages:
+            faults += usb.tried(whole)
     except fresh.FreshError as error:
         faults.append(str(error))
     for fault in faults:

@@ -35,10 +35,10 @@ FILES = {
     # A Raspberry Pi's limits are too narrow for an emulator on a busy host; `make appliance` tries them.
     "etc/systemd/system.conf.d/patience.conf": "[Manager]\nDefaultTimeoutStartSec=900\nDefaultDeviceTimeoutSec=900\n",
     "etc/systemd/system/templo-companion.service.d/patience.conf": "[Service]\nWatchdogSec=0\nTimeoutStartSec=900\n",
-    "etc/systemd/system/wifi.service": """
+    "etc/systemd/system/guest.service": """
 [Service]
 Type=oneshot
-ExecStart=/usr/bin/python3 -u /run/out/wifi_guest.py
+ExecStart=/usr/bin/python3 -u /run/out/guest.py
 ExecStopPost=/bin/sh -c 'echo guest-exit-code $EXIT_STATUS; systemctl poweroff --force --force'
 Environment=PYTHONDONTWRITEBYTECODE=1
 TimeoutStartSec=infinity
@@ -72,7 +72,7 @@ def image(*, built: bool = False) -> Path:
                 (root.folder / name).write_text(content)
             masked = " ".join(f"{unit}.service" for unit in UNUSED)
             install = f"apt-get --quiet update; {machine.APT} install ./{whole.name}; apt-get clean"
-            script = f"systemctl mask {masked}; {install}; systemctl enable wifi.service"
+            script = f"systemctl mask {masked}; {install}; systemctl enable guest.service"
             fresh.run(*root.inside(["sh", "-euc", script], "/srv"), environment=root.environment)
             machine.make_disk(root.folder, disk)
     return disk
@@ -84,8 +84,8 @@ def tried(disk: Path) -> list[str]:
     with tempfile.TemporaryDirectory(dir=machine.BUILD, prefix="wifi-") as folder:
         out, copy = Path(folder) / "out", Path(folder) / "disk.img"
         out.mkdir()
-        shutil.copy(machine.HERE / "wifi_guest.py", out)
+        shutil.copy(machine.HERE / "wifi_guest.py", out / "guest.py")
         fresh.run("cp", "--sparse=always", "--reflink=auto", disk, copy)
-        initrd = machine.pack(made, machine.HERE / "wifi_init", RADIOS)
+        initrd = machine.pack(made, machine.HERE / "systemd_init", RADIOS)
         failed = machine.run(machine.command(made, initrd, "", writable=out, disk=copy))
     return ["the hotspot with a real NetworkManager"] if failed else []

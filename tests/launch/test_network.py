@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.network import addresses
+from companion.adapters.network.host_name import ASK_S, RETRY_S, HostName, ask_avahi
 from companion.cli.programs import network
 
 
@@ -65,9 +66,18 @@ def test_a_router_s_name_for_this_machine_is_its_own(tmp_path: Path, monkeypatch
     monkeypatch.setattr(socket, "gethostname", lambda: "RaspberryPi")
     resolver = tmp_path / "resolv.conf"
     resolver.write_text("# by NetworkManager\ndomain lan\nsearch fritz.box home.arpa.\nnameserver 192.168.178.1\n")
-    assert addresses.own_names(resolver) == [
+    assert addresses.own_names(resolver, lambda: "") == [
         "localhost", "raspberrypi", "raspberrypi.local", "templo.local", "raspberrypi.fritz.box",
         "raspberrypi.home.arpa",
+    ]  # fmt: skip
+
+
+def test_the_name_that_avahi_gave_this_machine_is_its_own_beside_its_host_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "raspberrypi")
+    assert addresses.own_names(tmp_path / "resolv.conf", lambda: "raspberrypi-2.local") == [
+        "localhost", "raspberrypi", "raspberrypi.local", "raspberrypi-2.local", "templo.local",
     ]  # fmt: skip
 
 
@@ -76,9 +86,42 @@ def test_the_machine_s_own_name_is_one_while_avahi_announces_it(
 ) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "RaspberryPi.lan")
     announcer = tmp_path / "pid"
-    assert addresses.announced_name(announcer) == ""
+    assert addresses.announced_name(announcer, lambda: "raspberrypi.local") == ""
     announcer.touch()
-    assert addresses.announced_name(announcer) == "raspberrypi.local"
+    assert addresses.announced_name(announcer, lambda: "") == "raspberrypi.local", "avahi did not answer"
+    assert addresses.announced_name(announcer, lambda: "raspberrypi-2.local") == "raspberrypi-2.local"
+
+
+def test_avahi_is_asked_for_its_name_again_after_a_few_seconds() -> None:
+    now, names = [0.0], ["raspberrypi.local", "raspberrypi-2.local", "", "raspberrypi.local"]
+    name = HostName(lambda: names.pop(0), lambda: now[0])
+    assert [name.look(), name.look()] == ["raspberrypi.local"] * 2
+    now[0] = ASK_S
+    assert name.look() == "raspberrypi-2.local"
+    now[0] = 2 * ASK_S
+    assert name.look() == ""
+    now[0] = 3 * ASK_S
+    assert name.look() == "", "a daemon that does not answer is not waited for at every request"
+    now[0] = 2 * ASK_S + RETRY_S
+    assert name.look() == "raspberrypi.local"
+
+
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ("echo 's \"RaspberryPi-2.local\"'", "raspberrypi-2.local"),
+        ("echo 'Call failed: The name is not activatable' >&2; exit 1", ""),
+        ("echo 's \"evil/name\"'", ""),
+    ],
+)
+def test_the_answer_of_avahi_is_a_name_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, name: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    busctl = tmp_path / "busctl"
+    busctl.write_text(f"#!/bin/sh\n{script}\n")
+    busctl.chmod(0o755)
+    assert ask_avahi() == name
 
 
 def test_a_machine_without_a_resolver_has_its_own_names(tmp_path: Path) -> None:

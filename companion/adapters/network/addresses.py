@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import ifaddr
+
+from companion.adapters.network.host_name import HostName
 
 _NOWHERE = "198.51.100.1"
 """An address that no machine has (RFC 5737), used to ask the kernel for a route without sending anything."""
@@ -25,6 +28,8 @@ ANNOUNCER = Path("/run/avahi-daemon/pid")
 
 ANNOUNCED = f"announced as {ALIAS}"
 """What the unit that announces the alias reports to systemd while it does."""
+
+_HOST_NAME = HostName()
 
 
 def own_addresses() -> list[str]:
@@ -91,20 +96,28 @@ def address_for(viewer: str) -> str:
     return (None if seen.is_loopback else _source_towards(str(seen))) or phone_addresses()[0]
 
 
-def own_names(resolver: Path = RESOLVER) -> list[str]:
+def own_names(resolver: Path = RESOLVER, announced: Callable[[], str] | None = None) -> list[str]:
     """Return the names under which this machine is known on its network, in the domain of a router, too.
 
-    A router that names its machines gives them its domain to search: ``raspberrypi.fritz.box``. The alias is among
-    them even where another machine has it: a request that names it then comes here by mistake only.
+    A router that names its machines gives them its domain to search: ``raspberrypi.fritz.box``. The alias and the
+    host name are among them even where another machine has them: a request that names them then comes here by mistake
+    only.
     """
     name = socket.gethostname().lower()
     short = name.split(".")[0]
-    return ["localhost", name, f"{short}.local", ALIAS, *(f"{short}.{domain}" for domain in _searched(resolver))]
+    local = [f"{short}.local", (announced or announced_name)()]
+    searched = [f"{short}.{domain}" for domain in _searched(resolver)]
+    return list(dict.fromkeys(each for each in ("localhost", name, *local, ALIAS, *searched) if each))
 
 
-def announced_name(announcer: Path = ANNOUNCER) -> str:
-    """Return this machine's own name in every network that it is on, or nothing where nobody announces it."""
-    return f"{socket.gethostname().lower().partition('.')[0]}.local" if announcer.exists() else ""
+def announced_name(announcer: Path = ANNOUNCER, look: Callable[[], str] = _HOST_NAME.look) -> str:
+    """Return this machine's own name in every network that it is on, or nothing where nobody announces it.
+
+    `look` returns the name that avahi gave it, or nothing where that cannot be learned.
+    """
+    if not announcer.exists():
+        return ""
+    return look() or f"{socket.gethostname().lower().partition('.')[0]}.local"
 
 
 def own_hosts() -> list[str]:

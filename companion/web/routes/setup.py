@@ -102,6 +102,7 @@ def _step(step: str, status: int = 200, problem: str = "") -> Response:
         "setup": here.services.setup,
         "allowed": here.may_set_up(),
         "problem": problem,
+        "boot_fault": here.config.boot_fault(),
     }
     if step == "network":
         context |= {
