@@ -105,6 +105,9 @@ SPECTATOR = {
     "unclaimed": [],
     "correction": None,
     "outcome": None,
+    "countdown_unit": "turns",
+    "doom_by": "leader",
+    "doom_effects": "countdown",
 }
 
 
