@@ -220,6 +220,9 @@ class Store(Protocol):
         made durable.
         """
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Read all that this thread reads within the block by one connection."""
+
     def secret(self, name: str) -> str:
         """Return a secret of this companion, or an empty string."""
 

@@ -96,8 +96,9 @@ class KnownTables:
 
     def after(self, table: Table) -> Table:
         """Return a table after the entries that it lacks. Its keys are read last, so that they are not older."""
-        entries = self._store.entries(table.id, after=table.version)
-        return folded(table, entries).with_keys(self._store.keys(table.id)) if entries else table
+        with self._store.reading():
+            entries = self._store.entries(table.id, after=table.version)
+            return folded(table, entries).with_keys(self._store.keys(table.id)) if entries else table
 
     # Replacing
 

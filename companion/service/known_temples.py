@@ -76,6 +76,10 @@ class KnownTemples:
         """Read what another writer has changed about locked temples, their sources and some others."""
         if not names:
             return
+        with self._store.reading():
+            self._read_on(names, sources, now)
+
+    def _read_on(self, names: Collection[str], sources: Collection[str], now: datetime) -> None:
         records = [record for record in self._store.temples() if record.name in names]
         counting = {record.source for record in records if record.source}
         stored = self._stored_sources(names, {*sources, *counting})

@@ -112,6 +112,7 @@ class SqlStore:
         self.is_open = True
         self._announced_as = ""
         self._is_own = True
+        self._thread = threading.local()
         # SQLite allows one writer at a time: writers queue here, while SQLite would let them sleep and retry.
         self._write_lock: AbstractContextManager[object] = nullcontext()
         if self._engine.dialect.name == "sqlite":
@@ -127,6 +128,7 @@ class SqlStore:
         other._engine = self._engine.execution_options(schema_translate_map={None: schema})
         other._announced_as = announced_as
         other._is_own = False
+        other._thread = threading.local()
         return other
 
     def close(self) -> None:
@@ -150,11 +152,25 @@ class SqlStore:
             raise ServiceError("store_failing", reason=reason(error)) from error
 
     @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read within the block by one connection, which costs more to take and give back than most queries do."""
+        before = getattr(self._thread, "connection", None)
+        with self._reading() as connection:
+            self._thread.connection = connection
+            try:
+                yield
+            finally:
+                self._thread.connection = before
+
+    @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
         """Read; raises `ServiceError` ``store_failing`` if the database refuses."""
         try:
-            with self._engine.connect() as connection:
-                yield connection
+            if (ours := getattr(self._thread, "connection", None)) is not None:
+                yield ours
+            else:
+                with self._engine.connect() as connection:
+                    yield connection
         except _FAILURES as error:
             raise ServiceError("store_failing", reason=reason(error)) from error
 
