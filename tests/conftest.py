@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,17 @@ settings.load_profile("suite")
 
 WAITING = ("path", "liveness", "chaos")
 """Folders whose tests mostly wait, for a broker that comes back or a watchdog. They begin first, beside others."""
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Let each of several workers import other modules first, or all of them would compile every one of them."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    files = sorted(path.relative_to(session.config.rootpath) for path in Path(__file__).parent.rglob("test_*.py"))
+    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        with suppress(Exception):  # the collection imports it again, and reports what is wrong
+            import_module(".".join(file.with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
