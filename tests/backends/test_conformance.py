@@ -132,11 +132,11 @@ def test_a_board_puts_tokens_with_numbers_and_no_edges(opened: Open) -> None:
         assert not one.queue.of(BoardToken)
         return
     (hello,) = eventually(lambda: one.queue.of(BoardHello))
-    hello.respond(hello.otherwise)
+    hello.respond(hello.initial)
     for number, god in enumerate((God.TLALOC, God.HUITZILOPOCHTLI), 1):
         one.harness.token(god, number)
     eventually(lambda: len(one.queue.of(BoardToken)) == 2)
-    assert [(each.mark.seq, each.god) for each in one.queue.of(BoardToken)] == [
+    assert [(each.cursor.seq, each.god) for each in one.queue.of(BoardToken)] == [
         (1, God.TLALOC),
         (2, God.HUITZILOPOCHTLI),
     ]
