@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         "--hands",
         type=_number,
         metavar="N",
-        help="print only a table of hands, N of each size, kind, friction and seed",
+        help="print only a table of handfuls, N of each size, kind, friction and seed",
     )
     parser.add_argument(
         "--heaps", type=_number, metavar="N", help="print only a table of how many of N fall on one side before a jam"
@@ -154,10 +154,10 @@ def _print_limits(temple: Temple, alone: report.Alone, taught: str) -> None:
 
 
 def _hands(temple: Temple, number: int) -> Iterator[str]:
-    """Yield a table of the share of tokens that is counted when hands of them are let go at once."""
+    """Yield a table of the share of tokens that is counted when handfuls of them are let go at once."""
     largest = SIZES[-1]
     yield (
-        f"| token | friction | {' | '.join(f'hands of {size}' for size in SIZES)} "
+        f"| token | friction | {' | '.join(f'handfuls of {size}' for size in SIZES)} "
         f"| of {largest}, {SHORT_CLEAR / MS:g} ms clear "
         f"| of {largest}, barely driven | barely driven, {SHORT_CLEAR / MS:g} ms clear | stood still |"
     )
@@ -176,7 +176,7 @@ def _hands(temple: Temple, number: int) -> Iterator[str]:
             easy = [seen(temple, batch, EASY) for batch in batches]
             for drops, limits in ((batches, short), (easy, Limits()), (easy, short)):
                 cells.append(f"{counted(count_tokens(scenario(drops), limits))} {of}")
-            cells.append(f"{still} of {number * len(HAND_SEEDS) * len(SIZES)} hands")
+            cells.append(f"{still} of {number * len(HAND_SEEDS) * len(SIZES)} handfuls")
             yield f"| {kind.name} | {friction:g} | {' | '.join(cells)} |"
 
 
