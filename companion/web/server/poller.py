@@ -52,7 +52,7 @@ class Poller:
         while self._moving:
             channel = self._moving.popleft()
             if channel.connected:
-                del self._connections[channel.number]
+                self._connections.pop(channel.number, None)
                 with self._lock:
                     self._watched[channel.number] = channel
                     self._wait_for(channel)
