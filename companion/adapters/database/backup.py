@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -166,18 +166,19 @@ def _copy(source: Path, target: Path) -> None:
 def _export(url: str, target: Path) -> None:
     """Copy another database into a SQLite file, in one consistent transaction."""
     try:
-        source = engine_for(url, isolation_level="REPEATABLE READ")
-        written = _sqlite(target)
-        METADATA.create_all(written)
-        with source.connect() as reading, written.begin() as writing:
-            found = reading.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
-            if found != str(SCHEMA):
-                raise StoreError(
-                    f"store has schema {found!r}; expected {SCHEMA}: start the companion of this software once"
-                )
-            _copy_rows(reading, writing)
-        written.dispose()
-        source.dispose()
+        with ExitStack() as engines:
+            source = engine_for(url, isolation_level="REPEATABLE READ")
+            engines.callback(source.dispose)
+            written = _sqlite(target)
+            engines.callback(written.dispose)
+            METADATA.create_all(written)
+            with source.connect() as reading, written.begin() as writing:
+                found = reading.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
+                if found != str(SCHEMA):
+                    raise StoreError(
+                        f"store has schema {found!r}; expected {SCHEMA}: start the companion of this software once"
+                    )
+                _copy_rows(reading, writing)
     except (sa.exc.SQLAlchemyError, ImportError) as error:
         raise StoreError(
             f"store is {without_password(url)!r}; expected a database that can be read ({error})"
