@@ -28,7 +28,7 @@ def confirm(button: Locator, done: Callable[[], bool]) -> None:
             button.page.wait_for_timeout(20)
             if done():
                 return
-            if button.get_attribute("data-armed") is not None:
+            if button.evaluate_all("found => found.some((each) => 'armed' in each.dataset)"):  # it may be gone by now
                 break
     raise AssertionError("a confirmed tap did nothing")
 
