@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 from markupsafe import escape
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from companion.games.kit import Heat
 from lab.figures import Effect, Share
 
-RED, BLUE, GREY = "#a3262e", "#2f7f8f", "#6b6459"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "templo", "font.size": 10, "axes.spines.top": False})
-mpl.rcParams.update({"axes.spines.right": False, "figure.constrained_layout.use": True})
+RED, BLUE, GREY = "#a3262e", "#2f7f8f", "#6b6459"
 
 
 def seats(shares: Mapping[str, Share], expected: float, unit: str, label: str) -> str:
     """Return each seat's share of the wins with its interval, beside what equal seats would have."""
-    figure = Figure((6, 0.5 * len(shares) + 0.8))
+    figure = _figure(6, 0.5 * len(shares) + 0.8)
     axes = figure.subplots()
     for at, (seat, found) in enumerate(shares.items()):
         axes.barh(at, 100 * found.share, color=BLUE, height=0.6)
@@ -52,19 +50,19 @@ def board(heat: Heat, counts: Mapping[str, int], counted: str) -> str:
 
 def lengths(turns: Sequence[int], units: tuple[str, str], label: str) -> str:
     """Return how many games lasted how many turns."""
-    figure = Figure((6, 2.4))
+    figure = _figure(6, 2.4)
     axes = figure.subplots()
     least, most = min(turns, default=0), max(turns, default=0)
     axes.hist(turns, bins=40 if most - least > 40 else [n - 0.5 for n in range(least, most + 2)], color=BLUE)
     axes.set(xlabel=units[0], ylabel=units[1], xlim=(max(0, least - 2), most + 2))
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True))
+        axis.get_major_locator().set_params(integer=True, nbins=10)
     return _svg(figure, label)
 
 
 def effects(found: Mapping[str, Effect], certain: Mapping[str, bool], unit: str, scale: float = 1) -> str:
     """Return differences with their intervals, one below the other; those that may be chance are grey."""
-    figure = Figure((7.5, 0.28 * len(found) + 0.9))
+    figure = _figure(7.5, 0.28 * len(found) + 0.9)
     axes = figure.subplots()
     for at, (name, effect) in enumerate(found.items()):
         color = (RED if effect.difference < 0 else BLUE) if certain[name] else GREY
@@ -74,6 +72,16 @@ def effects(found: Mapping[str, Effect], certain: Mapping[str, bool], unit: str,
     axes.set(yticks=range(len(found)), yticklabels=[*found], xlabel=unit)
     axes.invert_yaxis()
     return _svg(figure, unit)
+
+
+def _figure(width: float, height: float) -> Figure:
+    """Return an empty figure of a size in inches. Matplotlib takes a second to load, and is loaded for the first."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "templo", "font.size": 10})
+    mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True})
+    return Figure((width, height))
 
 
 def _svg(figure: Figure, label: str) -> str:
