@@ -87,8 +87,8 @@ class Site:
         self._map = app.url_map
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
         self._path = self._paths()
-        own = {name: folder / "static" for name, folder in self.folders.items()}
-        self.files = assets.Files({"": HERE / "static", **own})
+        own = ((name, folder / "static") for name, folder in self.folders.items())
+        self.files = assets.files_of(("", HERE / "static"), *own)
         self.style = styles.of_site(HERE / "static" / "styles")
         # One page's own names reach no other page, so that they cannot collide with a game's.
         self.page_styles = styles.of_pages(HERE / "static" / "pages")

@@ -3,7 +3,7 @@
 A folder is a layer: what is in ``static/styles/components/`` is in ``@layer components``. The order of the layers
 is declared once, in ``static/styles/layers.css``; the order of the files within one does not matter. What a page has
 of its own, ``static/pages/<page>/``, is in ``components`` too. The style sheets of a game's folder, ``static/*.css``,
-are in ``games``: a game's rule overrides the site's whatever their selectors are.
+are in ``games``: a game's rule overrides the site's whatever their selectors are. A process reads a folder once.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ORDER = "layers.css"
@@ -26,17 +27,20 @@ class Sheet:
     tag: str
 
 
+@cache
 def of_site(folder: Path) -> Sheet:
     """Join the order of the layers and every layer of a folder such as ``static/styles``."""
     layers = [_layer(path.name, path) for path in sorted(folder.iterdir()) if path.is_dir()]
     return _sheet((folder / ORDER).read_text(encoding="utf-8"), *layers)
 
 
+@cache
 def of_pages(folder: Path) -> Mapping[str, Sheet]:
     """Join what each page of a folder such as ``static/pages`` has of its own."""
     return {path.name: _sheet(_layer(PAGES_LAYER, path)) for path in sorted(folder.iterdir()) if path.is_dir()}
 
 
+@cache
 def of_game(folder: Path) -> Sheet:
     """Join the style sheets of a game's folder ``static``; a game may have none."""
     return _sheet(_layer(GAMES_LAYER, folder))

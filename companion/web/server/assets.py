@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,12 @@ class Files:
             return self._stamps.get(path) == _stamp(path)
         except OSError:
             return False
+
+
+@cache
+def files_of(*folders: tuple[str, Path]) -> Files:
+    """Return the files of folders, each with its game, which are read once in a process."""
+    return Files(dict(folders))
 
 
 def versioned(path: str, version: str) -> str:
