@@ -449,7 +449,7 @@ def test_the_page_of_an_event_shows_a_table_that_ends_and_the_next_round_as_anot
 
     rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", title)
     (table,) = home.services.tables.all()
-    reader = served.stream("/organiser/rounds/stream?mark=round%201", **ORGANISER_COOKIE)
+    reader = served.stream(f"/organiser/rounds/stream?mark={table.id}%20round%201", **ORGANISER_COOKIE)
     assert "1 table still plays" in json.loads(reader.event()["data"])["regions"]["next_round"]
     home.services.tables.close_for_players(table.id)
     changed = json.loads(reader.event()["data"])["regions"]
