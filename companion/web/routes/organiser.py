@@ -95,8 +95,10 @@ def send_message() -> Response:
 @blueprint.post("/message/end")
 @_proved
 def end_message() -> Response:
-    """Withdraw the message."""
-    site().services.messages.take_back()
+    """Withdraw the message, unless it has been replaced since the page was made."""
+    messages = site().services.messages
+    if request.form.get("text", messages.text) == messages.text:
+        messages.take_back()
     return redirect_to(site().url("organiser"))
 
 
