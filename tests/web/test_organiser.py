@@ -144,7 +144,9 @@ def test_a_message_is_on_every_table_s_pages_until_it_is_taken_back(
     assert answer.status_code == 303
     for table in tables:
         assert shown(home, table.id, layout) == "Pizza &lt;b&gt;is&lt;/b&gt; here"
-    assert 'name="text" value="Pizza &lt;b&gt;is&lt;/b&gt; here"' in organiser.get("/organiser").get_data(as_text=True)
+    assert 'name="text" value="Pizza &lt;b&gt;is&lt;/b&gt; here"' in organiser.get("/organiser").get_data(
+        as_text=True
+    )
     organiser.post("/organiser/message/end", {"text": "an earlier message"})
     assert shown(home, tables[0].id, layout)
     organiser.post("/organiser/message/end", {"text": "Pizza <b>is</b> here"})
