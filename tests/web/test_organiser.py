@@ -359,7 +359,8 @@ def test_over_tls_both_codes_cookies_are_sent_over_tls_alone(home: WebHome) -> N
 
 def test_a_broker_that_does_not_answer_is_seen() -> None:
     nobody, used = Address("127.0.0.1", free_port()), Address("127.0.0.1", free_port())
-    assert installation.brokers([used, nobody], used) == (
+    assert installation.brokers([used, nobody, Address("no..name", 1883)], used) == (
         BrokerState(str(used), True, True),
         BrokerState(str(nobody), False, False),
+        BrokerState("no..name:1883", False, False),
     )
