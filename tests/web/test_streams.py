@@ -354,6 +354,21 @@ def test_a_burst_is_a_few_events_and_ends_with_the_last_state(served: Served) ->
     reader.close()
 
 
+def test_who_asks_for_the_head_of_a_stream_gets_that_alone(served: Served) -> None:
+    host = f"localhost:{served.port}"
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+        request = f"HEAD {path(served.home.table())} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        connection.sendall(request.encode())
+        received = b""
+        while data := connection.recv(4096):
+            received += data
+    head, _, rest = received.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"Content-Type: text/event-stream" in head
+    assert rest == b""
+    assert served.home.hub.streams == 0
+
+
 def test_two_tables_do_not_notify_each_other(served: Served) -> None:
     home = served.home
     one, other = home.table(), home.table()
