@@ -80,10 +80,11 @@ def build(*, renew: bool = False, revision: str = "", into: Path = BUILT) -> lis
 
     What is in the folder `into` before is removed.
     """
+    wanted = version(revision or "HEAD")  # before anything is downloaded for a revision that there is not
     with fresh.Root.made(SUITE, purpose="packages", packages=PACKAGES, renew=renew) as root:
         if revision:
             root.check_out(revision)
-        made = build_in(root, revision or "HEAD")
+        made = build_in(root, wanted)
         shutil.rmtree(into, ignore_errors=True)
         into.mkdir(parents=True)
         return [Path(shutil.copy(each, into)) for each in made]
@@ -107,7 +108,7 @@ def version(revision: str, project: Path = fresh.PROJECT) -> str:
     """
 
     def git(*arguments: str) -> str:
-        return fresh.run("env", "TZ=UTC", "git", "-C", project, *arguments).strip()
+        return fresh.run("git", "-C", project, *arguments, environment={**os.environ, "TZ": "UTC"}).strip()
 
     release = git("show", f"{revision}:debian/changelog").partition("(")[2].partition(")")[0]
     if git("tag", "--points-at", revision, f"v{release}"):
@@ -117,10 +118,13 @@ def version(revision: str, project: Path = fresh.PROJECT) -> str:
     return f"{release}{sign}git{when}.{git('rev-parse', '--short=8', revision)}"
 
 
-def build_in(root: fresh.Root, revision: str = "HEAD") -> list[Path]:
-    """Build the packages in a root with a clone of a commit; returns their files there, raises like `build`."""
+def build_in(root: fresh.Root, wanted: str = "") -> list[Path]:
+    """Build the packages in a root with a clone; returns their files there, raises `FreshError` like `build`.
+
+    `wanted` is their version, that of the last commit where it is empty.
+    """
     log = fresh.BUILD / "packages.log"
-    if wrong := fresh.ran(root, ["sh", "-c", BUILD, "build", version(revision)], log):
+    if wrong := fresh.ran(root, ["sh", "-c", BUILD, "build", wanted or version("HEAD")], log):
         last = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
         raise fresh.FreshError(f"{last}\nThe build {wrong}; its whole output is in {log}.")
     return sorted((root.folder / "root").glob("*.deb"))
