@@ -46,6 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if unknown := [part for part in arguments.parts if part not in (*PARTS, *ASKED_FOR)]:
         parser.error(f"part is {unknown[0]!r}; expected {', '.join((*PARTS, *ASKED_FOR))}")
+    against.check_sizes(parser, arguments)
+    if (least := min(arguments.past)) < len(start.GAMES):
+        parser.error(f"--past is {least}; expected {len(start.GAMES)} or more, one of each game")
+    if arguments.tenants < hosted.LEAST:
+        parser.error(f"--tenants is {arguments.tenants}; expected {hosted.LEAST} or more, one beside the busy one")
     if not 0 < arguments.tables <= scale.MOST_TABLES:
         parser.error(f"--tables is {arguments.tables}; expected 1 to {scale.MOST_TABLES}")
     if not 0 < arguments.temples <= arguments.drained or arguments.drained < scale.LONE_SHARE:

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
-from math import atan, cos, degrees, hypot, radians
+from math import atan, cos, degrees, hypot, inf, isfinite, radians
 
-from hardware.parameters import SENSORS, Temple
+from hardware.parameters import SENSORS, Bed, Board, Sensor, Temple
 
 UNDER, SEAT_WALL, PLAY = 2.4, 1.6, 0.3
 """A chute's floor, the wall of a sensor's seat and the play in it, as `parts/chute.py` has them; a test compares."""
 
+SPACES = 20
+"""Of the board; each has room for one rack."""
+
+DENSEST = 0.74
+"""How much of the densest packing of equal balls is ball."""
+
+TIERS = 4
+"""How many tiers the shell is drawn with: its doors, serpents and air slots have their places in them."""
+
 
 @dataclass(frozen=True)
 class Broken:
-    """A rule that the sizes break, and how much is missing in its unit."""
+    """A rule that the sizes break, and how much is missing in its unit: too much is negative, no number infinite."""
 
     rule: str
     missing: float
     words: str
 
     def __str__(self) -> str:
-        return f"{self.rule}: {self.words} ({self.missing:.2f} too {'little' if self.missing > 0 else 'much'})"
+        if not isfinite(self.missing):
+            return f"{self.rule}: {self.words}"
+        return f"{self.rule}: {self.words} ({abs(self.missing):.2f} too {'little' if self.missing > 0 else 'much'})"
 
 
 class BrokenRulesError(Exception):
@@ -50,12 +61,35 @@ def _most(value: float, most: float) -> float:
 
 
 def _rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    found = [*_number_rules(t)]
+    yield from found or _size_rules(t)
+
+
+def _size_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield from _token_rules(t)
     yield from _gutter_rules(t)
     yield from _beam_rules(t)
     yield from _shaft_rules(t)
     yield from _lake_rules(t)
     yield from _shell_rules(t)
+
+
+def _number_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    """Yield what the other rules cannot compute with: sizes that are no lengths, and another number of tiers."""
+    values: dict[str, Temple | Bed | Board | Sensor] = {"": t, "bed.": t.bed, "board.": t.board}
+    for prefix, value in (values | {f"sensor {name}: ": sensor for name, sensor in SENSORS.items()}).items():
+        for each in fields(value):
+            size = getattr(value, each.name)
+            if isinstance(size, float | int) and not 0 < size < inf:
+                yield f"{prefix}{each.name}", inf, f"it is {size:g}, expected a number above 0"
+    for name in ("slot", "cable"):
+        if not all(0 < size < inf for size in getattr(t, name)):
+            yield name, inf, f"it is {getattr(t, name)}, expected two numbers above 0"
+    for name in ("shaft_at", "exit_at"):
+        if not all(map(isfinite, getattr(t, name))):
+            yield name, inf, f"it is {getattr(t, name)}, expected two numbers"
+    if len(t.tiers) != TIERS:
+        yield "tiers", inf, f"there are {len(t.tiers)}, and the shell is drawn with {TIERS}"
 
 
 def _token_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
@@ -85,7 +119,32 @@ def _token_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         _most(t.roof, t.largest + 3),
         (f"under a roof of {t.roof:g} mm tokens of {t.largest:g} mm and less hop over the beam"),
     )
+    yield (
+        "slot is wider than the throat",
+        _least(min(t.slot), t.throat),
+        f"a slot of {min(t.slot):g} mm leads into a throat of {t.throat:g} mm",
+    )
+    yield (
+        "shrine has walls around its slot",
+        _least(min(t.shrine_x - t.slot[0], t.shrine_y - t.slot[1]), 2 * t.bed.thinnest),
+        f"a shrine of {t.shrine_x:g} by {t.shrine_y:g} mm has a slot of {t.slot[0]:g} by {t.slot[1]:g} mm",
+    )
+    yield (
+        "shrines side by side",
+        _most(t.shrine_x, 2 * t.shaft_at[0]),
+        f"two shrines of {t.shrine_x:g} mm stand {2 * t.shaft_at[0]:g} mm from each other, by their middles",
+    )
+    yield (
+        "shrine is high enough for its funnel",
+        _least(t.funnel, t.slot[0] - t.throat),
+        f"the funnel is {t.funnel:g} mm high and narrows by {t.slot[0] - t.throat:g} mm",
+    )
     for token in t.tokens:
+        yield (
+            f"{token.name} is no smaller than the smallest",
+            _least(token.longest, t.smallest),
+            f"{token.name} is {token.longest:g} mm long, the smallest token {t.smallest:g} mm",
+        )
         yield (
             f"{token.name} is no larger than the largest",
             _most(token.longest, t.largest),
@@ -181,6 +240,15 @@ def _shaft_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
 
 def _lake_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield (
+        "packing",
+        _most(t.packing, DENSEST),
+        f"no heap of balls is token to more than {DENSEST:g}; 0.5 to 0.6 is loose",
+    )
+    yield "rim over the sill", _least(t.rim, t.sill), f"the rim is {t.rim:g} mm high, the sill {t.sill:g}"
+    yield "racks", _most(t.racks, SPACES), f"there are {t.racks} racks for the board's {SPACES} spaces"
+    road = t.causeway - 2 * t.clearance
+    yield "causeway", _least(road, t.bed.thinnest), f"a road of {road:g} mm is left between the two lakes"
+    yield (
         "board",
         _most(t.board.across, 406),
         f"a ring of {t.board.across:g} mm does not print in quarters on A4 or Letter",
@@ -214,7 +282,9 @@ def _lake_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
 
 
 def _shell_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
-    for lower, upper in pairwise(t.tiers):
+    for n, (lower, upper) in enumerate(pairwise(t.tiers), start=2):
+        inwards = min(lower.half - upper.half, lower.front - upper.front, upper.back - lower.back)
+        yield f"tier {n} stands on the one below", _least(inwards, 0), f"it reaches {-inwards:g} mm over it"
         step = max(lower.half - upper.half, lower.front - upper.front, upper.back - lower.back)
         yield (
             "tier's inside slope",
@@ -223,6 +293,9 @@ def _shell_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         )
     for name, wall in (
         ("wall", t.wall),
+        ("base's floor", t.floor),
+        ("lid", t.lid),
+        ("tray", t.tray),
         ("chute's wall", t.chute_wall),
         ("lake's wall", t.lake_wall),
         ("lake's floor", t.lake_floor),
@@ -239,6 +312,23 @@ def _shell_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     )
     size = max(2 * t.tiers[0].half, t.stair_foot - t.tiers[0].back)
     yield "shell fits the bed", _most(size, min(t.bed.x, t.bed.y) - 4), f"the shell is {size:g} mm wide"
+    for name, high in (("shell", t.platform - t.floor), ("lake", t.rim)):
+        yield (
+            f"{name} is no higher than the printer",
+            _most(high, t.bed.z),
+            f"it is {high:g} mm high, the room {t.bed.z:g}",
+        )
+    first, last = t.tiers[0], t.tiers[-1]
+    yield (
+        "stairs stand before the temple",
+        _least(t.stair_foot, first.front),
+        f"their foot is at {t.stair_foot:g} mm, the temple's front at {first.front:g}",
+    )
+    yield (
+        "stairs are no wider than the last tier",
+        _most(t.stair_half, last.half),
+        f"they reach {t.stair_half:g} mm to each side, the last tier {last.half:g}",
+    )
     inside = 2 * (t.tiers[0].half - t.wall)
     for board in t.controllers:
         need = board.x + board.beyond + 2

@@ -499,7 +499,8 @@ class _Session:
 
 def _answers(address: Address) -> bool:
     """Return whether a broker answers there; a frozen one takes the connection and does not."""
-    with suppress(OSError), socket.create_connection(address, PROBE_S) as connection:
+    # A name that the resolver cannot be asked for is a UnicodeError, such as one with an empty label.
+    with suppress(OSError, UnicodeError), socket.create_connection(address, PROBE_S) as connection:
         connection.sendall(_PROBE)
         return connection.recv(1) == _CONNACK
     return False

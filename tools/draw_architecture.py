@@ -1,5 +1,8 @@
 """Draws the two pictures of docs/architecture.md: `python -m tools.draw_architecture`."""
 
+import argparse
+import sys
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
@@ -141,6 +144,13 @@ def drawings() -> dict[str, str]:
     return {"architecture-system.svg": system(), "architecture-token.svg": token()}
 
 
-if __name__ == "__main__":
+def main(argv: Sequence[str]) -> int:
+    """Write both pictures."""
+    argparse.ArgumentParser(prog="python -m tools.draw_architecture", description=__doc__).parse_args(argv)
     for name, drawing in drawings().items():
         (PICTURES / name).write_text(drawing, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

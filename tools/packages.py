@@ -26,13 +26,8 @@ NAMES = ("templo-mayor", "templo-mayor-companion", "templo-mayor-controller")
 
 BUILD = r"""
 set -eu
-version=$(dpkg-parsechangelog --show-field Version)
-if [ -z "$(git tag --points-at HEAD "v$version")" ]; then
-    when=$(git log -1 --format=%cd --date=format-local:%Y%m%d%H%M%S)
-    version="$version+git$when.$(git rev-parse --short=8 HEAD)"
-fi
 {
-    printf 'templo-mayor (%s) unstable; urgency=medium\n\n  * Built from %s.\n\n -- %s  %s\n\n' "$version" \
+    printf 'templo-mayor (%s) unstable; urgency=medium\n\n  * Built from %s.\n\n -- %s  %s\n\n' "$1" \
         "$(git rev-parse HEAD)" "$(dpkg-parsechangelog --show-field Maintainer)" "$(git log -1 --format=%cD)"
     cat debian/changelog
 } >debian/changelog.new
@@ -40,7 +35,7 @@ mv debian/changelog.new debian/changelog
 dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
 lintian --allow-root --fail-on error ../templo-mayor_*.changes
 """
-"""Names a build that is not a release after its commit and its time, so that apt treats each as an update."""
+"""Builds under the version that it is given."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -85,10 +80,11 @@ def build(*, renew: bool = False, revision: str = "", into: Path = BUILT) -> lis
 
     What is in the folder `into` before is removed.
     """
+    wanted = version(revision or "HEAD")  # before anything is downloaded for a revision that there is not
     with fresh.Root.made(SUITE, purpose="packages", packages=PACKAGES, renew=renew) as root:
         if revision:
             root.check_out(revision)
-        made = build_in(root)
+        made = build_in(root, wanted)
         shutil.rmtree(into, ignore_errors=True)
         into.mkdir(parents=True)
         return [Path(shutil.copy(each, into)) for each in made]
@@ -104,10 +100,31 @@ def last_release() -> str:
     return found
 
 
-def build_in(root: fresh.Root) -> list[Path]:
-    """Build the packages in a root with a clone; returns their files there, raises `FreshError` like `build`."""
+def version(revision: str, project: Path = fresh.PROJECT) -> str:
+    """Return the version of the packages that are built of a commit.
+
+    What is not a release is named after its time and its commit, so that apt treats each as an update: older than the
+    release of the same number until that is tagged, newer afterwards.
+    """
+
+    def git(*arguments: str) -> str:
+        return fresh.run("git", "-C", project, *arguments, environment={**os.environ, "TZ": "UTC"}).strip()
+
+    release = git("show", f"{revision}:debian/changelog").partition("(")[2].partition(")")[0]
+    if git("tag", "--points-at", revision, f"v{release}"):
+        return release
+    sign = "+" if git("tag", "--merged", revision, f"v{release}") else "~"
+    when = git("log", "-1", "--format=%cd", "--date=format-local:%Y%m%d%H%M%S", revision)
+    return f"{release}{sign}git{when}.{git('rev-parse', '--short=8', revision)}"
+
+
+def build_in(root: fresh.Root, wanted: str = "") -> list[Path]:
+    """Build the packages in a root with a clone; returns their files there, raises `FreshError` like `build`.
+
+    `wanted` is their version, that of the last commit where it is empty.
+    """
     log = fresh.BUILD / "packages.log"
-    if wrong := fresh.ran(root, ["sh", "-c", BUILD], log):
+    if wrong := fresh.ran(root, ["sh", "-c", BUILD, "build", wanted or version("HEAD")], log):
         last = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
         raise fresh.FreshError(f"{last}\nThe build {wrong}; its whole output is in {log}.")
     return sorted((root.folder / "root").glob("*.deb"))

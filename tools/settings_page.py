@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from companion.cli.settings import Settings as CompanionSettings
@@ -40,5 +43,12 @@ def _mark(has: bool) -> str:
     return "yes" if has else ""
 
 
-if __name__ == "__main__":
+def main(argv: Sequence[str]) -> int:
+    """Write the table."""
+    argparse.ArgumentParser(prog="python -m tools.settings_page", description=__doc__).parse_args(argv)
     PAGE.write_text(with_table(PAGE.read_text("utf-8")), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -60,6 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if unknown := [part for part in arguments.parts if part not in PARTS]:
         parser.error(f"part is {unknown[0]!r}; expected {', '.join(PARTS)}")
+    check_sizes(parser, arguments)
     found: dict[str, list[Comparison]] = {}
     failed = False
     try:
@@ -83,6 +84,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     _print_table(found, other, arguments.rounds)
     return 2 if failed else 0
+
+
+def check_sizes(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """End with a usage error if a flag asks for none of what it counts."""
+    for name, given in vars(arguments).items():
+        for size in given if isinstance(given, list | tuple) else [given]:
+            if isinstance(size, int | float) and not size > 0:
+                parser.error(f"--{name} is {size:g}; expected more than 0")
 
 
 def _print_table(found: Mapping[str, Sequence[Comparison]], other: Tree, rounds: int) -> None:

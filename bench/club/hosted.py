@@ -17,6 +17,7 @@ from companion.model.tenants import Limits
 from companion.web.server.tenants import prefix_of
 
 STORES = ("PostgreSQL", "SQLite")
+LEAST = 2
 ADDED_AT_ONCE = 3
 REST_S = 20.0
 BACKLOG = 10_000

@@ -220,7 +220,8 @@ class Backlog:
     def _chosen(self, limit: int) -> list[_Waiting]:
         known = [key for key in self._lanes if self._is_first(key)]
         chosen = self._in_turns(known, limit)
-        strangers = [key for key in self._lanes if key not in set(known)]
+        known_keys = set(known)
+        strangers = [key for key in self._lanes if key not in known_keys]
         if strangers:
             allowed = min(limit - len(chosen), self._strangers.left())
             slowly = self._in_turns(strangers, allowed)

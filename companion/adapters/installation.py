@@ -63,6 +63,6 @@ def brokers(listed: Iterable[Address], used: Address | None) -> tuple[BrokerStat
 
 
 def _answers(address: Address) -> bool:
-    with suppress(OSError), socket.create_connection(address, PROBE_S):
+    with suppress(OSError, UnicodeError), socket.create_connection(address, PROBE_S):
         return True
     return False

@@ -122,10 +122,8 @@ class Playtests:
         return made
 
     def every(self) -> list[Playtest]:
-        """Return all stored playtests, the newest first."""
-        found = [folder / "playtest.json" for folder in self.folder.glob("*") if _ID.fullmatch(folder.name)]
-        by_age = sorted((path for path in found if path.is_file()), key=lambda path: -path.stat().st_mtime_ns)
-        return [msgspec.json.decode(path.read_bytes(), type=Playtest) for path in by_age]
+        """Return all stored playtests, the newest first, except those that a power cut left half written."""
+        return [each for each in map(_read, self._files()) if each is not None]
 
     def get(self, playtest_id: str) -> Playtest:
         """Return one; raises `ServiceError` ``unknown_playtest``."""
@@ -174,6 +172,11 @@ class Playtests:
                 process.communicate()
                 self._running = None
 
+    def _files(self) -> list[Path]:
+        """Return the file of each stored playtest, the newest first."""
+        found = [folder / "playtest.json" for folder in self.folder.glob("*") if _ID.fullmatch(folder.name)]
+        return sorted((path for path in found if path.is_file()), key=lambda path: -path.stat().st_mtime_ns)
+
     def _now(self) -> str | None:
         if self._running is None:
             return None
@@ -216,8 +219,14 @@ class Playtests:
         return process
 
     def _drop_oldest(self) -> None:
-        for each in self.every()[MOST:]:
-            shutil.rmtree(self.folder / each.id, ignore_errors=True)
+        for each in self._files()[MOST:]:
+            shutil.rmtree(each.parent, ignore_errors=True)
+
+
+def _read(file: Path) -> Playtest | None:
+    with suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode(file.read_bytes(), type=Playtest)
+    return None
 
 
 class NoPlaytests(Playtests):

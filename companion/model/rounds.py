@@ -55,6 +55,11 @@ class Event(msgspec.Struct, frozen=True):
     players: tuple[str, ...]
     rounds: tuple[Round, ...] = ()
 
+    @property
+    def id(self) -> str:
+        """The id of its first table, which no other event has."""
+        return self.rounds[0].tables[0].table_id
+
 
 def encode(event: Event) -> str:
     """Return an event as it is stored.

@@ -95,11 +95,18 @@ class RoundService:
 
         self._run(work)
 
-    def next_round(self, number: int, players: str, title: Callable[[int, int], str], temples: bool = False) -> None:
+    def next_round(
+        self,
+        number: int,
+        players: str,
+        title: Callable[[int, int], str],
+        temples: bool = False,
+        event_id: str = "",
+    ) -> None:
         """Begin the round with this number, counted from 1, with these players; the rest is as in `start`.
 
-        Raises `ServiceError` ``no_event``, ``round_begun`` if that round has begun already, ``round_runs`` while a
-        table of the one before is playing.
+        Raises `ServiceError` ``no_event``, ``other_event`` if the current event has another id than `event_id`,
+        ``round_begun`` if that round has begun already, ``round_runs`` while a table of the one before is playing.
         """
         names = read_players(players)
 
@@ -108,6 +115,7 @@ class RoundService:
             page = self._page(stored, read_on=True)
             if page is None:
                 raise ServiceError("no_event")
+            _check_id(page.event, event_id)
             if number != len(page.event.rounds) + 1:
                 raise ServiceError("round_begun", n=number)
             if page.waits_for:
@@ -121,15 +129,26 @@ class RoundService:
 
         self._run(work)
 
-    def end(self) -> None:
-        """Forget the event; its tables and their games stay."""
+    def end(self, event_id: str = "") -> None:
+        """Forget the event; its tables and their games stay.
 
-        def write(transaction: Transaction) -> None:
-            transaction.set_note(NOTE, "")
-            if self._workspace.origin:
-                transaction.announce(self._workspace.origin, ["tables"])
+        Raises `ServiceError` ``other_event`` if the current event has another id than `event_id`.
+        """
 
-        self._workspace.run(lambda change: change.also(write))
+        def work(change: Change) -> None:
+            stored = self._workspace.store.note(NOTE)
+            if stored and event_id:
+                _check_id(decode(stored), event_id)
+
+            def write(transaction: Transaction) -> None:
+                transaction.expect_note(NOTE, stored)
+                transaction.set_note(NOTE, "")
+                if self._workspace.origin:
+                    transaction.announce(self._workspace.origin, ["tables"])
+
+            change.also(write)
+
+        self._workspace.run(work)
         self._workspace.on_change("tables")
 
     def _run(self, work: Callable[[Change], list[str]]) -> None:
@@ -198,3 +217,9 @@ class RoundService:
         served = [self._workspace.tables.find(change.temple(name).table_id) for name in free]
         change.lock_tables(*{table.id for table in served if table})
         return [name for name in free if self._serving.holder(name) is None]
+
+
+def _check_id(event: Event, event_id: str) -> None:
+    """Raise `ServiceError` ``other_event`` if a page that names an event was made for another."""
+    if event_id not in ("", event.id):
+        raise ServiceError("other_event")

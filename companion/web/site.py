@@ -24,7 +24,7 @@ from companion.model.temples import Temple
 from companion.service.services import Services
 from companion.web.config import WebConfig
 from companion.web.rendering import styles
-from companion.web.rendering.renderer import ART, Renderer, placer, temple_news, temple_text
+from companion.web.rendering.renderer import ART, Renderer, check_layouts, placer, temple_news, temple_text
 from companion.web.rendering.texts import LANGUAGES, Library, Texts
 from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
@@ -82,6 +82,7 @@ class Site:
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
         """The games that a lobby offers, those with a temple first."""
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
+        check_layouts(services.tables.games, self.folders)
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.renderer = Renderer(library, self.folders, self.url)
         self._map = app.url_map

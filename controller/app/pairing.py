@@ -204,7 +204,7 @@ def request(address: str, code: str, authority: Path | None = None) -> Paired:
     except ValueError:
         host = port = path = None
     if not host or url.scheme not in ("http", "https"):
-        raise PairingError(f"{quoted(address)} is no address; expected one such as temple.local or https://club.lan")
+        raise _no_address(address)
     try:
         connection = _connection(url.scheme, host, port, authority)
         try:
@@ -224,9 +224,15 @@ def request(address: str, code: str, authority: Path | None = None) -> Paired:
             f"the certificate of {host} is not trusted: {error.verify_message}. "
             "Name the file of its authority, which the page /trust offers, with --authority"
         ) from None
+    except UnicodeError:  # a name that the resolver cannot be asked for, such as one with an empty label
+        raise _no_address(address) from None
     except (OSError, HTTPException) as error:
         raise PairingError(f"no companion answers at {quoted(address)}: {error}") from None
     return _read(body, response.status, address)
+
+
+def _no_address(address: str) -> PairingError:
+    return PairingError(f"{quoted(address)} is no address; expected one such as temple.local or https://club.lan")
 
 
 def _connection(scheme: str, host: str, port: int | None, authority: Path | None) -> HTTPConnection:

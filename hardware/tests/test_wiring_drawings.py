@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hardware.wiring import __main__ as command
 from hardware.wiring import circuit, harness
 from hardware.wiring.boards import BOARDS, Board
 from hardware.wiring.joins import BASE, HOLD, PULL_UP, wiring
@@ -26,3 +27,14 @@ def test_a_circuit_shows_both_pull_ups_and_the_transistor_where_it_is_driven(boa
     assert drawn.count(PULL_UP) == 2 + (HOLD == PULL_UP and joined.switch is not None)
     assert (BASE in drawn) == ("BC547" in drawn) == (joined.switch is not None)
     assert f"{joined.receivers}<" in drawn
+
+
+@pytest.mark.parametrize(("argument", "status"), [("--help", 0), ("--wrong", 2)])
+def test_the_command_draws_nothing_when_it_is_asked_for_help_or_given_what_it_does_not_know(
+    argument: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(command, "drawings")
+    monkeypatch.delattr(command, "renew")
+    with pytest.raises(SystemExit) as ended:
+        command.main([argument])
+    assert ended.value.code == status

@@ -200,6 +200,7 @@ def test_a_hotspot_is_not_closed_under_who_uses_it(machine: Machine) -> None:
     machine.seconds += ALONE_S
     machine.helper.watch()
     machine.helper.leases.mkdir()
+    (machine.helper.leases / "dnsmasq-wlan1.leases").symlink_to("gone")  # as one that goes while they are read
     lease = machine.helper.leases / "dnsmasq-wlan0.leases"
     lease.write_text("2000003600 aa:bb:cc:dd:ee:ff 10.42.0.93 phone 01:aa\n")
     machine.seconds += 10 * RETRY_S

@@ -12,11 +12,23 @@ from bench.tools.programs import BenchError, Programs
 
 
 @pytest.mark.parametrize(
-    "sizes", [["--tables", "0"], ["--tables", "246"], ["--drained", "49"], ["--temples", "1", "--drained", "3"]]
+    "sizes",
+    [
+        ["scale", "--tables", "0"],
+        ["scale", "--tables", "246"],
+        ["scale", "--drained", "49"],
+        ["scale", "--temples", "1", "--drained", "3"],
+        ["latency", "--rounds", "0"],
+        ["rest", "--rest", "nan"],
+        ["spectators", "--streams", "0"],
+        ["start", "--past", "3"],
+        ["hosted", "--tenants", "1"],
+        ["against", "HEAD", "--rounds", "0"],
+    ],
 )
 def test_a_size_that_cannot_be_measured_is_refused(sizes: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["scale", *sizes])
+        main(sizes)
     assert f"{sizes[-2]} is {sizes[-1]}" in capsys.readouterr().err
 
 

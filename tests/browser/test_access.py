@@ -114,6 +114,8 @@ def test_a_keyboard_reaches_the_page_and_ends_the_turn(companion: Companion, dev
     phone.join(companion, table, "east", "Ana")
     phone.page.keyboard.press("Tab")
     assert phone.page.evaluate("document.activeElement.className") == "skip-link"
+    phone.page.keyboard.press("Tab")  # the site's name stands below the game, and follows it
+    assert phone.page.evaluate("Boolean(document.activeElement.closest('main'))")
     phone.page.locator(".end-turn button").focus()
     phone.page.keyboard.press("Enter")
     phone.page.wait_for_selector("text=Ana ended the turn")

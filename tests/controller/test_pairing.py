@@ -152,7 +152,7 @@ def test_an_answer_of_another_form_is_refused_without_showing_it(body: bytes) ->
     assert PAIRED["password"] not in str(refused.value)
 
 
-@pytest.mark.parametrize("address", ["", "ftp://x", "http://", "http://[::1", "a:99999"])
+@pytest.mark.parametrize("address", ["", "ftp://x", "http://", "http://[::1", "a:99999", "no..name", "https://храм"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(PairingError, match="is no address"):
         request(address, "ABCD-EFGH")

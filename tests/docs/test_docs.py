@@ -14,9 +14,10 @@ import pytest
 
 from companion.cli import command_line as companion_program
 from controller.app import command_line as controller_program
+from templo.contract import __main__ as contract_tables
 from tests.cases import every_case
 from tests.docs.pages import ROOT, code, text_without_fences
-from tools import draw_architecture, site_pages
+from tools import draw_architecture, settings_page, site_pages
 
 PAGES = sorted(
     [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]
@@ -191,6 +192,18 @@ def test_the_drawings_of_the_architecture_are_the_script_s() -> None:
     for name, drawing in draw_architecture.drawings().items():
         kept = (ROOT / "docs" / "pictures" / name).read_text("utf-8")
         assert kept == drawing, f"{name} differs: run python -m tools.draw_architecture"
+
+
+def test_what_writes_into_the_docs_writes_nothing_when_it_is_asked_for_help_or_given_what_it_does_not_know(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delattr(Path, "write_text")
+    for module in (contract_tables, draw_architecture, settings_page):
+        for arguments, status, words in ((["--help"], 0, "usage: python -m "), (["--wrong"], 2, "--wrong")):
+            with pytest.raises(SystemExit) as ended:
+                module.main(arguments)
+            assert ended.value.code == status
+            assert words in "".join(capsys.readouterr())
 
 
 def test_the_docs_extra_is_pinned() -> None:

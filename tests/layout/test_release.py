@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,34 @@ def test_where_packages_cannot_be_built_the_archive_says_why(tmp_path: Path) -> 
         names = [name for name in packed.namelist() if "/packages/" in name]
         assert names == ["templo-mayor-9.8.7/packages/why-not.txt"]
         assert "apt-get install mmdebstrap" in packed.read(names[0]).decode()
+
+
+def test_a_build_is_older_than_the_release_until_that_is_tagged_and_newer_afterwards(tmp_path: Path) -> None:
+    built: list[str] = []
+
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=A", "-c", "user.email=a@localhost"]
+        subprocess.run(["git", "-C", tmp_path, *who, *arguments], check=True, capture_output=True)
+
+    def commit(n: int) -> None:
+        (tmp_path / "debian/changelog").write_text(f"templo-mayor (0.1.0) unstable; urgency=medium\n\n  * {n}\n")
+        git("add", ".")
+        git("commit", "--quiet", "--message=One", f"--date=2026-11-2{n}T12:00:00Z")
+        built.append(packages.version("HEAD", tmp_path))
+
+    git("init", "--quiet")
+    (tmp_path / "debian").mkdir()
+    commit(1)
+    git("tag", "v0.1.0")
+    built.append(packages.version("HEAD", tmp_path))
+    commit(2)
+    assert [re.sub(r"git\d{14}\.[0-9a-f]{8}$", "git", version) for version in built] == [
+        "0.1.0~git",
+        "0.1.0",
+        "0.1.0+git",
+    ]
+    for older, newer in pairwise(built):
+        subprocess.run(["dpkg", "--compare-versions", older, "lt", newer], check=True)
 
 
 def test_whoever_is_not_root_builds_no_packages_and_a_machine_that_has_all_lacks_nothing() -> None:

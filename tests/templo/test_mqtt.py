@@ -201,7 +201,7 @@ def test_an_earlier_broker_that_answers_again_is_returned_to(
     make: Callable[..., Any], client: Callable[..., Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with make(tmp_path) as first, make(tmp_path) as second:
-        one = client(BrokerSettings(f"{HOST}:{first.port},{HOST}:{second.port}"))
+        one = client(BrokerSettings(f"no..name,{HOST}:{first.port},{HOST}:{second.port}"))
         eventually(lambda: one.connection.protocol)
         first.kill()
         eventually(lambda: one.connection.protocol and one.connection.address.port == second.port)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from companion.games import balance, registry
-from companion.web.rendering.renderer import guide_file
+from companion.web.rendering.renderer import check_layouts, guide_file
 from companion.web.rendering.texts import LANGUAGES
 from tests.web.conftest import Browser, WebHome, text_of
 
@@ -112,3 +115,13 @@ def test_what_a_game_does_not_bring_is_a_page_that_says_so(club: WebHome, visito
         assert answer.status_code == 404, path
         assert "There is nothing here" in text_of(answer)
     assert visitor.get("/games/toss/aids/coin").status_code in (404, 405), "asking opens nothing"
+
+
+@pytest.mark.parametrize("missing", ["play/screen.html", "aids/coin/phone.html"])
+def test_a_game_without_a_page_is_refused_at_the_start(club: WebHome, missing: str, tmp_path: Path) -> None:
+    games, folders = club.services.tables.games, club.app.extensions["site"].folders
+    check_layouts(games, folders)
+    copied = shutil.copytree(folders["toss"], tmp_path / "toss")
+    (copied / "templates" / missing).unlink()
+    with pytest.raises(registry.RegistryError, match=rf"toss: it has no templates/{missing}; expected a page"):
+        check_layouts(games, folders | {"toss": copied})

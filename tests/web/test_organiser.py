@@ -144,7 +144,12 @@ def test_a_message_is_on_every_table_s_pages_until_it_is_taken_back(
     assert answer.status_code == 303
     for table in tables:
         assert shown(home, table.id, layout) == "Pizza &lt;b&gt;is&lt;/b&gt; here"
-    organiser.post("/organiser/message/end")
+    assert 'name="text" value="Pizza &lt;b&gt;is&lt;/b&gt; here"' in organiser.get("/organiser").get_data(
+        as_text=True
+    )
+    organiser.post("/organiser/message/end", {"text": "an earlier message"})
+    assert shown(home, tables[0].id, layout)
+    organiser.post("/organiser/message/end", {"text": "Pizza <b>is</b> here"})
     assert [shown(home, table.id, layout) for table in tables] == ["", ""]
 
 
@@ -354,7 +359,8 @@ def test_over_tls_both_codes_cookies_are_sent_over_tls_alone(home: WebHome) -> N
 
 def test_a_broker_that_does_not_answer_is_seen() -> None:
     nobody, used = Address("127.0.0.1", free_port()), Address("127.0.0.1", free_port())
-    assert installation.brokers([used, nobody], used) == (
+    assert installation.brokers([used, nobody, Address("no..name", 1883)], used) == (
         BrokerState(str(used), True, True),
         BrokerState(str(nobody), False, False),
+        BrokerState("no..name:1883", False, False),
     )

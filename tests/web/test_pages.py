@@ -230,7 +230,7 @@ def test_a_browser_that_keeps_no_cookies_takes_no_seat_and_says_why(home: WebHom
     assert keeps.post(f"/t/{table.id}/sit", form).status_code == 303
 
 
-def test_a_form_that_is_loaded_again_after_a_refusal_leads_to_its_table(home: WebHome, phone: Browser) -> None:
+def test_a_form_that_is_loaded_again_after_a_refusal_leads_to_its_page(home: WebHome, phone: Browser) -> None:
     table = home.lobby()
     phone.sit(table, "east")
     browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -239,6 +239,16 @@ def test_a_form_that_is_loaded_again_after_a_refusal_leads_to_its_table(home: We
         assert (answer.status_code, answer.headers["Location"]) == (303, f"/t/{table.id}"), form
         assert phone.get(f"/t/{table.id}/{form}", Accept="application/json").status_code == 405
     assert phone.get(f"/t/{'0' * 32}/sit", **browser).status_code == 405
+    for form, page in (
+        ("/organiser/message/end", "/organiser"),
+        ("/organiser/rounds/next", "/organiser/rounds"),
+        ("/temples/attic/ask", "/temples/attic"),
+        ("/games/market/aids/score", "/games/market"),
+        ("/setup/name", "/setup"),
+    ):
+        answer = phone.get(form, **browser)
+        assert (answer.status_code, answer.headers["Location"]) == (303, page), form
+    assert phone.get("/language", **browser).status_code == 405
 
 
 def test_one_phone_takes_every_free_seat(home: WebHome, phone: Browser) -> None:

@@ -154,6 +154,25 @@ def test_the_newest_ten_are_listed_and_older_ones_are_gone(home: WebHome, phone:
     assert phone.get(paths[0]).status_code == 404
 
 
+def test_one_that_is_half_written_or_of_a_game_that_is_gone_is_left_out(home: WebHome, phone: Browser) -> None:
+    paths = [started(phone).headers["Location"]]
+    ended(phone, paths[0])
+    first = paths[0].rpartition("/")[2]
+    whole = (home.playtests.folder / first / "playtest.json").read_text("utf-8")
+    for id_, content in {
+        "a" * 12: "",
+        "b" * 12: whole.replace('"mexica"', '"chess"'),
+        "c" * 12: whole.replace('"century"', '"eternity"'),
+    }.items():
+        (home.playtests.folder / id_).mkdir()
+        (home.playtests.folder / id_ / "playtest.json").write_text(content.replace(first, id_), "utf-8")
+        paths.append(f"/playtests/{id_}")
+    listed = re.findall(r'href="(/playtests/\w+)"', phone.get("/playtests").get_data(as_text=True))
+    assert listed == paths[:1]
+    assert [phone.get(path).status_code for path in paths] == [200, 404, 404, 404]
+    assert started(phone).status_code == 303
+
+
 def test_the_map_editor_and_the_form_of_a_new_table_offer_it(home: WebHome, phone: Browser) -> None:
     asleep(home)
     editor = phone.post("/games/siege/aids/editor").headers["Location"]

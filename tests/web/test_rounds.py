@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 
@@ -140,3 +141,26 @@ def test_one_phone_for_a_whole_round_s_table_keeps_the_names_that_were_set(home:
     page = home.browser().get(f"/j/{only_table(home).code}").get_data(as_text=True)
     assert 'value="Ana"' in page
     assert 'value="Ben"' in page
+
+
+def test_a_page_of_an_event_that_is_over_changes_nothing_of_a_newer_one(home: WebHome, organiser: Browser) -> None:
+    def begin(names: str) -> str:
+        organiser.post("/organiser/rounds", FORM | {"names": names})
+        for table in home.services.tables.all():
+            if table.phase != "over":
+                home.services.tables.close_for_players(table.id)
+        page = organiser.get("/organiser/rounds").get_data(as_text=True)
+        (event,) = set(re.findall(r'name="event" value="(\w+)"', page))
+        assert page.count(f'value="{event}"') == 2
+        return str(event)
+
+    first = begin("Ana\nBen")
+    assert organiser.post("/organiser/rounds/end", {"event": first}).status_code == 303
+    second = begin("Cleo\nDia")
+    for path in ("next", "end"):
+        answer = organiser.post(f"/organiser/rounds/{path}", {"event": first, "number": "2", "names": "Ana\nBen"})
+        assert answer.status_code == 422
+        assert "That event was ended, and another has begun since" in text_of(answer)
+        assert "Ana" not in text_of(answer)
+    assert organiser.post("/organiser/rounds/end", {"event": second}).status_code == 303
+    assert "Begin an event" in text_of(organiser.get("/organiser/rounds"))

@@ -354,6 +354,21 @@ def test_a_burst_is_a_few_events_and_ends_with_the_last_state(served: Served) ->
     reader.close()
 
 
+def test_who_asks_for_the_head_of_a_stream_gets_that_alone(served: Served) -> None:
+    host = f"localhost:{served.port}"
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+        request = f"HEAD {path(served.home.table())} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        connection.sendall(request.encode())
+        received = b""
+        while data := connection.recv(4096):
+            received += data
+    head, _, rest = received.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"Content-Type: text/event-stream" in head
+    assert rest == b""
+    assert served.home.hub.streams == 0
+
+
 def test_two_tables_do_not_notify_each_other(served: Served) -> None:
     home = served.home
     one, other = home.table(), home.table()
@@ -449,7 +464,7 @@ def test_the_page_of_an_event_shows_a_table_that_ends_and_the_next_round_as_anot
 
     rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", title)
     (table,) = home.services.tables.all()
-    reader = served.stream("/organiser/rounds/stream?mark=round%201", **ORGANISER_COOKIE)
+    reader = served.stream(f"/organiser/rounds/stream?mark={table.id}%20round%201", **ORGANISER_COOKIE)
     assert "1 table still plays" in json.loads(reader.event()["data"])["regions"]["next_round"]
     home.services.tables.close_for_players(table.id)
     changed = json.loads(reader.event()["data"])["regions"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import string
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,18 @@ def test_a_single_last_word_is_broken_into_lines_with_the_words_of_a_long_name()
     assert fitted(f"{marked('Maximilian von Wuermling')} takes the turn").endswith("</span> takes the turn</span>")
     assert fitted(f"{marked('Wolfeschlegelsteinhausen')}’s turn").endswith("</span> turn</span>")
     assert fitted(f"{marked('Ana')}’s turn") == "Ana’s turn"
+
+
+def test_a_temples_clock_at_the_edge_of_the_calendar_is_shown_in_every_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    say = Library(SHELL, {}).words("en")
+    try:
+        for zone in ("XXX+11", "XXX-11"):
+            monkeypatch.setenv("TZ", zone)
+            time.tzset()
+            for at in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)):
+                assert say.time(at)
+                assert say.date(at)
+                assert say.day(at).endswith(f", {at.year}")
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from companion.model.lobby import CODE_LETTERS
@@ -137,7 +138,8 @@ def guests(now: float, leases: Path = LEASES) -> int:
     """Return how many devices have an address from the hotspot at a time, in seconds since 1970."""
     ends: list[int] = []
     for file in leases.glob("dnsmasq-*.leases"):
-        ends += [_number(line.partition(" ")[0]) for line in file.read_text(errors="replace").splitlines()]
+        with suppress(FileNotFoundError):  # it goes with its interface
+            ends += [_number(line.partition(" ")[0]) for line in file.read_text(errors="replace").splitlines()]
     return sum(end > now for end in ends)
 
 

@@ -41,7 +41,7 @@ tap, such as a map. An element with ``data-speak="name"`` is read out by screen 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
@@ -74,6 +74,9 @@ LOG_ENTRIES = 4096
 """The most rendered log entries in the cache: some 2 MB."""
 DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
+
+LAYOUTS = ("phone", "screen")
+"""The pages of a table, for each of which a game has a template."""
 
 SHELL_REGIONS = frozenset(
     {
@@ -464,6 +467,17 @@ def game_folder(game: str) -> str:
     """Return the folder of the templates of a game's or a tool's pages."""
     name, tool = registry.parts(game)
     return f"game-{name}/aids/{tool}" if tool else f"game-{name}/play"
+
+
+def check_layouts(games: Iterable[str], folders: Mapping[str, Path]) -> None:
+    """Raise `RegistryError` if a game or a tool has no template of a phone's page or of a table screen's."""
+    for game in games:
+        folder = folders[registry.parts(game)[0]]
+        for layout in LAYOUTS:
+            path = folder / "templates" / game_folder(game).partition("/")[2] / f"{layout}.html"
+            if not path.is_file():
+                found = path.relative_to(folder)
+                raise registry.RegistryError(f"game folder {folder}: it has no {found}; expected a page for {game!r}")
 
 
 def story_folder(game: str) -> str:

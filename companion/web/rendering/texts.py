@@ -99,7 +99,15 @@ def _number(value: int | float, language: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _time(minute: datetime, language: str) -> str:
-    return format_time(minute.astimezone(), "short", locale=language)
+    return format_time(_local(minute), "short", locale=language)
+
+
+def _local(at: datetime) -> datetime:
+    """Return an aware time in this machine's zone; as it is at the edge of what a calendar can hold."""
+    try:
+        return at.astimezone()
+    except OverflowError:  # a temple's clock may be as wrong as that
+        return at
 
 
 _Day: TypeAlias = date
@@ -150,7 +158,7 @@ class Texts:
 
     def day(self, at: datetime) -> str:
         """Return the day of an aware time, by this machine's zone."""
-        return format_date(at.astimezone(), "medium", locale=self.language)
+        return format_date(_local(at), "medium", locale=self.language)
 
     def weekday(self, day: _Day) -> str:
         """Return a day with its weekday and year, in the language's format."""
@@ -158,7 +166,7 @@ class Texts:
 
     def date(self, at: datetime) -> str:
         """Return the day of an aware time without its year, by this machine's zone."""
-        return format_skeleton("MMMd", at.astimezone(), locale=self.language)
+        return format_skeleton("MMMd", _local(at), locale=self.language)
 
     def _find(self, key: str) -> Text:
         for layer in self.layers:

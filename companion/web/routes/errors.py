@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response, request
+from contextlib import suppress
+
+from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
 from companion.model.table import ServiceError, Table
@@ -41,15 +43,23 @@ def _table() -> Table | None:
         return None
 
 
-def _table_of_form() -> Table | None:
-    """Return the table whose form a browser loads again by its address, which takes only posts, or None."""
+def _page_of_form() -> str:
+    """Return the page above an address that takes only posts, if a browser loads that again, such as in an old tab.
+
+    It is empty for anything else, and where there is no such table.
+    """
+    if request.method != "GET" or "text/html" not in request.headers.get("Accept", ""):
+        return ""
     place, _, rest = request.path.removeprefix("/").partition("/")
-    if request.method != "GET" or place != "t" or "text/html" not in request.headers.get("Accept", ""):
-        return None
-    try:
-        return site().services.tables.find(rest.partition("/")[0])
-    except ServiceError:
-        return None
+    with suppress(ServiceError):
+        if place == "t" and site().services.tables.find(rest.partition("/")[0]) is None:
+            return ""
+    routes, path = current_app.url_map.bind("localhost"), request.path
+    while path := path.rpartition("/")[0]:
+        with suppress(HTTPException):
+            routes.match(path, "GET")
+            return f"{request.script_root}{path}"
+    return ""
 
 
 def install(app: Flask) -> None:
@@ -76,8 +86,8 @@ def install(app: Flask) -> None:
     @app.errorhandler(HTTPException)
     def of_http(error: HTTPException) -> Response:
         status = error.code or 500
-        if status == 405 and (table := _table_of_form()):
-            return redirect_to(site().url("table", table_id=table.id))
+        if status == 405 and (page := _page_of_form()):
+            return redirect_to(page)
         refusal = _REFUSALS.get(status, "failed" if status >= 500 else "bad_request")
         most = request.max_content_length or MAX_BODY
         response = site().failure(site().words()(f"refusal.{refusal}", most=most), "", status)

@@ -95,8 +95,10 @@ def send_message() -> Response:
 @blueprint.post("/message/end")
 @_proved
 def end_message() -> Response:
-    """Withdraw the message."""
-    site().services.messages.take_back()
+    """Withdraw the message, unless it has been replaced since the page was made."""
+    messages = site().services.messages
+    if request.form.get("text", messages.text) == messages.text:
+        messages.take_back()
     return redirect_to(site().url("organiser"))
 
 
@@ -172,7 +174,13 @@ def next_round() -> Response:
     number = whole_number(form.get("number", ""), 9999) or 0
     rounds = site().services.rounds
     return _rounds_after(
-        lambda: rounds.next_round(number, form.get("names", ""), _table_title, temples=bool(form.get("temples")))
+        lambda: rounds.next_round(
+            number,
+            form.get("names", ""),
+            _table_title,
+            temples=bool(form.get("temples")),
+            event_id=form.get("event", ""),
+        )
     )
 
 
@@ -180,7 +188,7 @@ def next_round() -> Response:
 @_proved
 def end_event() -> Response:
     """Forget the event; its tables stay."""
-    return _rounds_after(site().services.rounds.end)
+    return _rounds_after(lambda: site().services.rounds.end(request.form.get("event", "")))
 
 
 @blueprint.get("/pairing")
@@ -313,7 +321,8 @@ def _rounds(status: int = 200, problem: str = "") -> Response:
     with_temples = bool(form.get("temples")) or not form
     if page and _is_known(here, page):
         if problem:  # what was typed comes back, and no stream replaces it
-            view = event(page, form.get("names", ""), with_temples)
+            names = form.get("names", "") if form.get("event", "") in ("", page.event.id) else ""
+            view = event(page, names, with_temples)
             rendered = _uncached(here, view, here.renderer.of_organiser(language()))
         else:
             rendered = _event(here, language())

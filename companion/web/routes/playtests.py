@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from companion.adapters.playtests import GAMES, MINUTES
+from companion.adapters.playtests import GAMES, MINUTES, Playtest
 from companion.model.lobby import complete_options, seats_of
 from companion.model.table import ServiceError
 from companion.web.routes.uploads import MOST_FAULTS, brought, options_chosen
@@ -20,9 +20,8 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-a
 def playtests() -> Response:
     """List the playtests of this companion."""
     here = site().config.playtests
-    return site().page(
-        "playtests.html", playtests=[(each, here.stage(each)) for each in here.every()], games_each=GAMES
-    )
+    known = [(each, here.stage(each)) for each in here.every() if _has_words(each)]
+    return site().page("playtests.html", playtests=known, games_each=GAMES)
 
 
 @blueprint.post("/games/<game>/playtests")
@@ -51,6 +50,8 @@ def playtest(playtest: str) -> Response:
     """Show the progress of a playtest, and a link to its report."""
     here = site()
     found = here.config.playtests.get(playtest)
+    if not _has_words(found):
+        raise ServiceError("unknown_playtest")
     done, total = here.config.playtests.progress(found)
     return here.page(
         "playtest.html",
@@ -71,3 +72,11 @@ def report(playtest: str) -> Response:
     response = Response(here.report(here.get(playtest), language()), mimetype="text/html")
     response.headers["Content-Security-Policy"] = REPORT_POLICY
     return response
+
+
+def _has_words(playtest: Playtest) -> bool:
+    """Return whether the game of a playtest is still offered, with its preset and options."""
+    game = site().games.get(playtest.game)
+    if game is None or playtest.preset not in game.presets:
+        return False
+    return {option.key for option in game.options}.issuperset((*playtest.chosen, *playtest.texts))

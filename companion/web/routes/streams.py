@@ -86,11 +86,12 @@ def stream_of(topics: Sequence[str], look: Callable[[], RenderedPage | None]) ->
         raise Refused(503, words, RETRY_AFTER, most=site().hub.cap) from None
     begin = encoding.begin() + encoding.piece(BEGIN)
     encoding.sent(BEGIN)
-    if FOLLOWER in request.environ:
+    goes_on = FOLLOWER in request.environ and request.method != "HEAD"
+    if goes_on:
         request.environ[FOLLOWER] = events
     else:
         events.closed()
-    response = Response(iter([begin]), mimetype="text/event-stream")
+    response = Response(iter([begin]) if goes_on else begin, mimetype="text/event-stream")
     if encoding.name:
         response.headers["Content-Encoding"] = encoding.name
     response.headers["Vary"] = "Accept-Encoding"

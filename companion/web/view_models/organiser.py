@@ -49,14 +49,14 @@ def _overview(services: Services, tables: Sequence[Table], every: Sequence[Table
 
 
 def event(page: EventPage, names: str = "", with_temples: bool = True) -> ViewModel:
-    """Return the page of an event; another round is another page, whose form names it.
+    """Return the page of an event; another round, or event, is another page, whose form names it.
 
     `names` is what somebody typed into that form, instead of the players of the last round.
     """
     last, number = page.event.rounds[-1], len(page.event.rounds)
     return ViewModel(
         0,
-        f"round {number}",
+        f"{page.event.id} round {number}",
         None,
         {
             "standings": {
@@ -77,6 +77,7 @@ def event(page: EventPage, names: str = "", with_temples: bool = True) -> ViewMo
                 "rests": list(last.rests),
             },
             "next_round": {
+                "event": page.event.id,
                 "number": number + 1,
                 "waits_for": page.waits_for,
                 "names": names or "\n".join(sorted(page.event.players)),
