@@ -6,10 +6,11 @@ import statistics
 import tomllib
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import jinja2
+from babel.numbers import format_decimal
 from markupsafe import Markup
 
 from lab import charts, names
@@ -54,7 +55,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
         counted = heat.counted if isinstance(heat.counted, str) else heat.counted[language]
         drawn["heat"] = charts.board(heat, summary.places, counted)
     return (
-        _pages(translate)
+        _pages(translate, language)
         .get_template("report.html")
         .render(
             language=language,
@@ -107,11 +108,20 @@ def _charts(
     }
 
 
-def _pages(translate: Callable[[str], str]) -> jinja2.Environment:
-    """Return the report's template loader, whose `_` translates an English sentence and fills in its facts."""
+def _pages(translate: Callable[[str], str], language: str) -> jinja2.Environment:
+    """Return the report's template loader.
+
+    Its `_` translates an English sentence and fills in its facts, its `number` writes a number as the language does.
+    """
     found = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_HERE))
     found.globals["_"] = lambda text, **facts: Markup(translate(text)) % facts  # noqa: S704  # our own sentences
+    found.globals["number"] = partial(_number, language)
     return found
+
+
+def _number(language: str, value: float, decimals: int = 0, signed: bool = False) -> str:
+    pattern = "#,##0." + "0" * decimals if decimals else "#,##0"
+    return format_decimal(value, f"+{pattern};-{pattern}" if signed else pattern, language)
 
 
 @cache
