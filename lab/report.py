@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import statistics
 import tomllib
 from collections import deque
@@ -14,7 +15,7 @@ from babel.numbers import format_decimal
 from markupsafe import Markup
 
 from lab import charts, names
-from lab.matches import Record, Setup, game_of, options_of, steps
+from lab.matches import LONGEST, Record, Setup, game_of, options_of, steps
 from lab.studies import Change, Findings
 
 PACE_S = 40
@@ -134,8 +135,12 @@ def _translator(language: str) -> Callable[[str], str]:
 
 
 def _arguments(setup: Setup) -> str:
-    chosen = [f"--set {key}={'@FILE' if _is_file(value) else value}" for key, value in setup.chosen.items()]
-    return " ".join((setup.game, setup.preset, f"--seats {setup.seats}", *chosen))
+    chosen = [("--set", f"{key}={'@FILE' if _is_file(value) else value}") for key, value in setup.chosen.items()]
+    chosen += [("--player", name) for name in setup.habits]
+    chosen += [("--longest", str(setup.longest))] * (setup.longest != LONGEST)
+    chosen += [("--folder", "FOLDER")] * len(setup.folders)
+    flags = ("--seats", str(setup.seats), *(word for pair in chosen for word in pair))
+    return shlex.join((setup.game, setup.preset, *flags))
 
 
 def _last_moves(setup: Setup, record: Record) -> list[str]:
