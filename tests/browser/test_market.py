@@ -272,6 +272,9 @@ def test_four_tokens_come_out_of_the_bag_by_the_app_or_by_hand(companion: Compan
 
 def test_the_turn_card_leads_through_a_pass(companion: Companion, device: Make) -> None:
     phone = _aid(companion, device, "turn")
+    whose = phone.page.locator(".turn-whose").bounding_box()
+    assert whose
+    assert whose["height"] < 40, "the words stand on one line"
     phone.page.click(".ends button:has-text('Pass')")
     for step in ("Replenish", "Move the market", "Money", "The king"):
         expect(phone.page.locator(".card-steps li.now")).to_contain_text(step)
