@@ -262,6 +262,12 @@ def test_an_aid_opens_with_one_tap_and_is_used(
                 tap(page, page.locator(".chart .chits button").nth(n))
             expect(page.locator(".aid-note strong")).to_have_count(0)
             expect(page.locator(".aid-lead")).to_contain_text("Red" if language == "en" else "Rojo")
+            page.set_viewport_size({"width": 1366, "height": 768})
+            page.goto(f"{page.url}/screen")
+            for each in page.locator(".score-total").all():
+                box = each.bounding_box()
+                assert box
+                assert box["y"] + box["height"] < 768, "a screen is not scrolled"
 
 
 def test_nothing_overflows_a_small_phone(companion: Companion, device: Make, in_both_fonts: InBothFonts) -> None:
