@@ -281,6 +281,11 @@ def test_the_turn_card_leads_through_a_pass(companion: Companion, device: Make) 
         phone.page.wait_for_timeout(700)
         phone.page.click(".card-part.now button")
     expect(phone.page.locator(".turn-whose")).to_contain_text("West")
+    phone.page.set_viewport_size(SCREEN)
+    phone.page.goto(f"{phone.page.url}/screen")
+    tiles = phone.page.locator(".tiles-do").bounding_box()
+    assert tiles
+    assert tiles["y"] + tiles["height"] < SCREEN["height"], "a screen is not scrolled"
 
 
 def test_the_purchase_checker_answers_for_a_market_that_was_tapped(companion: Companion, device: Make) -> None:
