@@ -67,6 +67,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
             first=findings.first,
             seats=setup.seats,
             chosen=", ".join(_chosen(key, value, translate, called) for key, value in setup.chosen.items()),
+            players=", ".join(setup.habits),
             command=f"python -m lab run {_arguments(setup)} --games {summary.games} --first {findings.first}",
             replay=f"python -m lab replay {_arguments(setup)}",
             quartiles=quartiles,

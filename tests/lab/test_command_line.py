@@ -22,7 +22,7 @@ def test_run_writes_a_report_and_keeps_its_records(tmp_path: Path, capsys: pytes
     arguments += ["--report", str(page), "--records", str(records)]
     assert main(arguments) == 0
     assert "Coin, classic" in page.read_text()
-    assert "with tenths: 3" in page.read_text()
+    assert "with tenths: 3, in the first seats eager bluff." in page.read_text()
     assert (
         "python -m lab run coin classic --seats 2 --set tenths=3 --player &#39;eager bluff&#39; --longest 60 "
         "--folder FOLDER --games 20 --first 0</code>" in page.read_text()
