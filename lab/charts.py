@@ -41,7 +41,7 @@ def board(heat: Heat, counts: Mapping[str, int], counted: str) -> str:
     for (name, path), count in zip(heat.places.items(), found, strict=True):
         part = ((count - least) / (most - least or 1)) ** 0.5
         parts.append(f'<path d="{path}" fill="{RED}" fill-opacity="{0.85 * part:.3f}" stroke="{GREY}" ')
-        parts.append(f'stroke-width="{heat.width / 1000:.2f}"><title>{escape(name)}: {count:,}</title></path>')
+        parts.append(f'stroke-width="{heat.width / 1000:.2f}"><title>{escape(name)}: {count}</title></path>')
     parts.append(f'<path d="{heat.lines}" {line}/>' if heat.lines else "")
     for name, x, y in heat.names:
         parts.append(f'<text x="{x:g}" y="{y:g}" font-size="{heat.width / 50:.1f}">{escape(name)}</text>')

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from companion.games.kit import Value
-from lab import balance, duels, habits, matches, report, runs, studies
+from lab import balance, duels, matches, report, runs, studies
 from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.studies import Sizes
@@ -80,7 +80,7 @@ def duel(arguments: argparse.Namespace) -> int:
     """Print how often one player wins against others, of all games that are won."""
     setup, play = _setup(arguments), _runner(arguments)
     (records,) = play([duels.job(setup, arguments.one, arguments.other, arguments.games, arguments.first)])
-    found = duels.judged(setup, arguments.one, records)
+    found = duels.judged(setup, records)
     print(
         f"{arguments.one} won {found.won.count} of {found.won.of} wins in {found.games} games: "
         f"{100 * found.won.share:.1f} % ({100 * found.won.low:.1f} to {100 * found.won.high:.1f}); "
@@ -112,9 +112,7 @@ def even(arguments: argparse.Namespace) -> int:
 def replay(arguments: argparse.Namespace) -> int:
     """Print every move of one game."""
     setup = _setup(arguments)
-    game_of(setup)
-    seats = games(setup.folders)[setup.game].seatings[setup.seats]
-    players = dict.fromkeys(seats, habits.APP)
+    players = matches.players(setup, arguments.seed)
     for n, (_, seat, move, _, _) in enumerate(matches.steps(setup, arguments.seed, players), 1):
         print(n, seat, *move.to_json())
     return 0

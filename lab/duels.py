@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from lab import figures, habits
 from lab.figures import Share
-from lab.matches import Record, Setup, game_of
+from lab.matches import Record, Setup, first_seat, game_of
 from lab.runs import Job
 from lab.studies import Runner
 
@@ -37,10 +37,11 @@ def job(setup: Setup, one: str, other: str, games: int, first: int = 0) -> Job:
     return Job(f"{one} / {other}", replace(setup, habits=players, rotating=True), tuple(range(first, first + games)))
 
 
-def judged(setup: Setup, one: str, records: Sequence[Record]) -> Duel:
+def judged(setup: Setup, records: Sequence[Record]) -> Duel:
     """Return the result of a duel's games; a shared win counts for each who shares it."""
     wins = sum(len(each.winners) for each in records)
-    own = sum(each.players[seat] == one for each in records for seat in each.winners)
+    rotating = replace(setup, rotating=True)
+    own = sum(first_seat(rotating, each.seed) in each.winners for each in records)
     fair = 1 / len(game_of(setup).seatings[setup.seats])
     return Duel(figures.share(own, wins), fair, len(records), figures.chance(own, wins, fair))
 
@@ -57,7 +58,7 @@ def fitted(
     for name, value in constants.items():
         players = [best, *(_player({**constants, name: each}) for each in _others(value))]
         found = play([job(setup, each, other, games, first) for each in players])
-        won = {each: judged(setup, each, one).won for each, one in zip(players, found, strict=True)}
+        won = {each: judged(setup, one).won for each, one in zip(players, found, strict=True)}
         for each, share in won.items():
             report(f"{name}: {100 * share.share:5.1f} % of {share.of}  {each}")
         winner = max(players, key=lambda each: won[each].share)

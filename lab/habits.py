@@ -43,6 +43,19 @@ def player(name: str) -> Player:
     raise ValueError(f"player is {name!r}; expected app, app LEVEL, random, eager MOVE or never MOVE")
 
 
+def check(game: Game[Any], name: str) -> None:
+    """Raise `ValueError` for a player that a game cannot have: an unknown level, constant or move."""
+    player(name)
+    kind, _, what = name.partition(" ")
+    if kind == APP and "=" in what:
+        skill(game, what)
+    elif kind == APP and what and what not in game.levels:
+        raise ValueError(f"player of {game.name} is {name!r}; expected one of its levels, {' or '.join(game.levels)}")
+    moves = {each.name: None for each in game.table or () if each.by in (PLAYERS, ANYONE)}
+    if kind in (EAGER, NEVER) and moves and what.split()[0] not in moves:
+        raise ValueError(f"player of {game.name} is {name!r}; expected one of its moves, {' or '.join(moves)}")
+
+
 @lru_cache(maxsize=64)
 def skill(game: Game[Any], text: str) -> Skill:
     """Return the practised player's constants changed as in ``coin=2 reach=0.5``; raises `ValueError`.

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from companion.games import registry
-from companion.games.kit import CHANCE, Game, Move, Refusal, Seat, Value, outcome
+from companion.games.kit import CHANCE, Game, Move, Option, Refusal, Seat, Value, outcome
 from lab import habits
 
 LONGEST = 10_000
@@ -88,10 +88,19 @@ def game_of(setup: Setup) -> Game[Any]:
         if key not in options:
             raise SetupError(f"option {key!r} of {game.name} is unknown; expected {' or '.join(options)}")
         if not options[key].accepts(value):
-            raise SetupError(f"option {key} is {ascii(value)[:60]}; expected {options[key].accepted}")
+            wrong = f"option {key} is {ascii(value)[:60]}; expected {options[key].accepted}"
+            raise SetupError(wrong + _first_fault(options[key], value))
     for name in setup.habits:
-        habits.player(name)
+        habits.check(game, name)
     return game
+
+
+def _first_fault(option: Option, value: Value) -> str:
+    """Return where a text has its first fault, and what it is."""
+    if option.reader is None or not isinstance(value, str):
+        return ""
+    fault = option.faults(value)[0]
+    return f" (line {fault.line}: {fault.code}, {', '.join(f'{name} {fact}' for name, fact in fault.facts.items())})"
 
 
 def options_of(setup: Setup) -> dict[str, Value]:
@@ -103,15 +112,14 @@ def options_of(setup: Setup) -> dict[str, Value]:
 def play(setup: Setup, variant: str, seed: int) -> Record:
     """Play one game. Its chance and each player draw from sources of their own, so variants of a seed are pairs."""
     game = game_of(setup)
-    seats = game.seatings[setup.seats]
-    players = _players(setup, seats, seed)
+    seated = players(setup, seed)
     turns: set[int] = set()
     free: set[int] = set()
     cards: dict[str, Seat] = {}
     places: Counter[str] = Counter()
     leader, leads, moves = "", 0, 0
     state = None
-    for before, seat, move, listed, after in steps(setup, seed, players):
+    for before, seat, move, listed, after in steps(setup, seed, seated):
         state = after
         moves += 1
         places.update(game.playtest.touched(before, seat, move, after))
@@ -134,7 +142,7 @@ def play(setup: Setup, variant: str, seed: int) -> Record:
         kind=end.kind if end else "",
         winners=end.winners if end else (),
         points=dict(end.points) if end else {},
-        players=players,
+        players=seated,
         moves=moves,
         turns=len(turns),
         forced=len(turns - free),
@@ -180,10 +188,18 @@ def steps(
         state = after
 
 
-def _players(setup: Setup, seats: Sequence[Seat], seed: int) -> dict[Seat, str]:
+def players(setup: Setup, seed: int) -> dict[Seat, str]:
+    """Return who plays each seat in the game of a seed."""
+    seats = game_of(setup).seatings[setup.seats]
     names = [*setup.habits, *[habits.APP] * (len(seats) - len(setup.habits))]
-    shift = seed % len(seats) if setup.rotating else 0
-    return {seat: names[(n - shift) % len(seats)] for n, seat in enumerate(seats)}
+    first = seats.index(first_seat(setup, seed))
+    return {seat: names[(n - first) % len(seats)] for n, seat in enumerate(seats)}
+
+
+def first_seat(setup: Setup, seed: int) -> Seat:
+    """Return where the first of a setup's players sits in the game of a seed."""
+    seats = game_of(setup).seatings[setup.seats]
+    return seats[seed % len(seats) if setup.rotating else 0]
 
 
 def _ahead(standing: Mapping[Seat, float]) -> Seat:

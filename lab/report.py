@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 import statistics
 import tomllib
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import jinja2
+from babel.numbers import format_decimal
 from markupsafe import Markup
 
 from lab import charts, names
-from lab.matches import Record, Setup, game_of, options_of, steps
+from lab.matches import LONGEST, Record, Setup, game_of, options_of, steps
 from lab.studies import Change, Findings
 
 PACE_S = 40
@@ -54,7 +56,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
         counted = heat.counted if isinstance(heat.counted, str) else heat.counted[language]
         drawn["heat"] = charts.board(heat, summary.places, counted)
     return (
-        _pages(translate)
+        _pages(translate, language)
         .get_template("report.html")
         .render(
             language=language,
@@ -65,6 +67,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
             first=findings.first,
             seats=setup.seats,
             chosen=", ".join(_chosen(key, value, translate, called) for key, value in setup.chosen.items()),
+            players=", ".join(setup.habits),
             command=f"python -m lab run {_arguments(setup)} --games {summary.games} --first {findings.first}",
             replay=f"python -m lab replay {_arguments(setup)}",
             quartiles=quartiles,
@@ -107,11 +110,20 @@ def _charts(
     }
 
 
-def _pages(translate: Callable[[str], str]) -> jinja2.Environment:
-    """Return the report's template loader, whose `_` translates an English sentence and fills in its facts."""
+def _pages(translate: Callable[[str], str], language: str) -> jinja2.Environment:
+    """Return the report's template loader.
+
+    Its `_` translates an English sentence and fills in its facts, its `number` writes a number as the language does.
+    """
     found = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_HERE))
     found.globals["_"] = lambda text, **facts: Markup(translate(text)) % facts  # noqa: S704  # our own sentences
+    found.globals["number"] = partial(_number, language)
     return found
+
+
+def _number(language: str, value: float, decimals: int = 0, signed: bool = False) -> str:
+    pattern = "#,##0." + "0" * decimals if decimals else "#,##0"
+    return format_decimal(value, f"+{pattern};-{pattern}" if signed else pattern, language)
 
 
 @cache
@@ -124,8 +136,12 @@ def _translator(language: str) -> Callable[[str], str]:
 
 
 def _arguments(setup: Setup) -> str:
-    chosen = [f"--set {key}={'@FILE' if _is_file(value) else value}" for key, value in setup.chosen.items()]
-    return " ".join((setup.game, setup.preset, f"--seats {setup.seats}", *chosen))
+    chosen = [("--set", f"{key}={'@FILE' if _is_file(value) else value}") for key, value in setup.chosen.items()]
+    chosen += [("--player", name) for name in setup.habits]
+    chosen += [("--longest", str(setup.longest))] * (setup.longest != LONGEST)
+    chosen += [("--folder", "FOLDER")] * len(setup.folders)
+    flags = ("--seats", str(setup.seats), *(word for pair in chosen for word in pair))
+    return shlex.join((setup.game, setup.preset, *flags))
 
 
 def _last_moves(setup: Setup, record: Record) -> list[str]:

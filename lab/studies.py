@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from companion.games.kit import Seat
 from lab import figures, habits
 from lab.figures import Effect, Share
-from lab.matches import Record, Setup, game_of, options_of
+from lab.matches import Record, Setup, first_seat, game_of, options_of
 from lab.runs import Job
 
 BASE = "base"
@@ -202,16 +202,14 @@ def probed(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
     """Return what each habit does for the one seat that has it; habits that never mattered are left out."""
     if not base:
         return []
-    names = habits.of(game_of(setup))
-    jobs = [
-        Job(name, replace(setup, habits=(name, *setup.habits[1:]), rotating=True), _seeds(base)) for name in names
-    ]
+    names, rotating = habits.of(game_of(setup)), replace(setup, rotating=True)
+    jobs = [Job(name, replace(rotating, habits=(name, *setup.habits[1:])), _seeds(base)) for name in names]
     changes = []
     for name, part in zip(names, play(jobs), strict=True):
         usual = base[: len(part)]
         if [(each.moves, each.winners) for each in part] == [(each.moves, each.winners) for each in usual]:
             continue
-        own = [next(seat for seat, player in each.players.items() if player == name) for each in part]
+        own = [first_seat(rotating, each.seed) for each in part]
         wins = figures.effect(
             [seat in each.winners for seat, each in zip(own, usual, strict=True)],
             [seat in each.winners for seat, each in zip(own, part, strict=True)],

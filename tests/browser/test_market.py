@@ -272,12 +272,20 @@ def test_four_tokens_come_out_of_the_bag_by_the_app_or_by_hand(companion: Compan
 
 def test_the_turn_card_leads_through_a_pass(companion: Companion, device: Make) -> None:
     phone = _aid(companion, device, "turn")
+    whose = phone.page.locator(".turn-whose").bounding_box()
+    assert whose
+    assert whose["height"] < 40, "the words stand on one line"
     phone.page.click(".ends button:has-text('Pass')")
     for step in ("Replenish", "Move the market", "Money", "The king"):
         expect(phone.page.locator(".card-steps li.now")).to_contain_text(step)
         phone.page.wait_for_timeout(700)
         phone.page.click(".card-part.now button")
     expect(phone.page.locator(".turn-whose")).to_contain_text("West")
+    phone.page.set_viewport_size(SCREEN)
+    phone.page.goto(f"{phone.page.url}/screen")
+    tiles = phone.page.locator(".tiles-do").bounding_box()
+    assert tiles
+    assert tiles["y"] + tiles["height"] < SCREEN["height"], "a screen is not scrolled"
 
 
 def test_the_purchase_checker_answers_for_a_market_that_was_tapped(companion: Companion, device: Make) -> None:

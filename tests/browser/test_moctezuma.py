@@ -235,6 +235,10 @@ def test_an_aid_opens_with_one_tap_and_is_used(
         assert too_wide(copy) == []
     match aid:
         case "points":
+            last, end = page.locator(".act").last.bounding_box(), page.locator(".end-turn").bounding_box()
+            assert last
+            assert end
+            assert end["y"] > last["y"] + last["height"] + 5
             tap(page, page.locator(".act button").first)
             expect(page.locator('.points use[href="#point"]')).to_have_count(4)
         case "schedule":
@@ -253,11 +257,17 @@ def test_an_aid_opens_with_one_tap_and_is_used(
             page.locator("#score-player-1 > summary").click()
             tap(page, page.locator("#score-player-1 .record-keep").first.locator("button").last)
             expect(page.locator(".score").first.locator(".score-total")).to_have_text("5")
-            expect(page.locator(".aid-note strong")).to_contain_text("9")  # the box holds no 15 safe chits
+            expect(page.locator(".aid-note").first).to_contain_text(". Aquí hay 15")  # the box holds no 15 safe chits
             for n in range(6):
                 tap(page, page.locator(".chart .chits button").nth(n))
             expect(page.locator(".aid-note strong")).to_have_count(0)
             expect(page.locator(".aid-lead")).to_contain_text("Red" if language == "en" else "Rojo")
+            page.set_viewport_size({"width": 1366, "height": 768})
+            page.goto(f"{page.url}/screen")
+            for each in page.locator(".score-total").all():
+                box = each.bounding_box()
+                assert box
+                assert box["y"] + box["height"] < 768, "a screen is not scrolled"
 
 
 def test_nothing_overflows_a_small_phone(companion: Companion, device: Make, in_both_fonts: InBothFonts) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -40,6 +41,13 @@ def test_tiles_and_buyers_are_45_mm_squares_and_tokens_18() -> None:
     for name, size in (("tiles", 45), ("buyers", 45), ("tokens", 18), ("coins", 18)):
         html = PRESS.html(next(PRESS.sheets([f"market/{name}"])), Printing(PAPERS["a4"]))
         assert html.count(f'width="{size}" height="{size}"') >= 15, name
+
+
+def test_little_ink_leaves_no_dark_area_around_the_tokens() -> None:
+    html = PRESS.html(next(PRESS.sheets(["market/tokens"])), Printing(PAPERS["a4"], low_ink=True))
+    areas = re.findall(r'width="18" height="18" fill="#(\w\w)(\w\w)(\w\w)"', html)
+    assert len(areas) == 80
+    assert min(int(channel, 16) for area in areas for channel in area) > 180
 
 
 def test_a_ruler_shows_whether_the_printer_kept_the_size() -> None:

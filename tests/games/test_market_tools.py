@@ -87,6 +87,12 @@ def test_four_tokens_come_out_of_the_bag_and_are_no_longer_in_it() -> None:
     assert [good["n"] for good in view["goods"]] == [18, 19, 20, 19]
 
 
+def test_tokens_are_entered_in_the_order_in_which_the_bag_counts_them() -> None:
+    tool, state = TOOLS["bag"], made("bag", ("draw",))
+    entered = [choice.move.args[0] for choice in tool.choices(state, CHANCE) if choice.move]
+    assert entered == [good["commodity"] for good in tool.view(state, None)["goods"]]  # type: ignore[index,union-attr,call-overload]
+
+
 def test_the_bag_says_how_likely_one_of_four_is() -> None:
     """80 unseen of which 20 are cloth: 1 - (60 choose 4) / (80 choose 4) is 69 %."""
     assert {round(100 * good["one_of_four"]) for good in seen("bag")["goods"]} == {69}

@@ -106,7 +106,7 @@ def test_an_attack_on_a_routed_unit_shows_that_it_may_rout_again() -> None:
         2, {C[0]: "c3", W[0]: "d3", CUAUHTEMOC: "k5", CORTEZ: "a9"}, routed=(W[0],), rout_contact="next_move"
     )
     shown = GAMES["siege"].preview(state, "spaniards", Move("attack", (C[0], "d3")))
-    assert words("siege", shown).splitlines()[0] == "44 %: Aztec warriors 1 on d3 are routed."
+    assert words("siege", shown).splitlines()[0] == "44 %: Aztec warriors 1 on d3: routed."
 
 
 def test_a_move_that_the_rules_refuse_has_no_preview() -> None:

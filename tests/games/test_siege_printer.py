@@ -25,6 +25,22 @@ def test_the_table_of_forces_adds_up_to_both_sides_of_the_text() -> None:
     assert {each["people"]: each["full"] for each in forces["peoples"]}["boat"] == 13
 
 
+def test_a_fire_has_a_dark_outline_in_little_ink_too() -> None:
+    html = PRESS.html(next(PRESS.sheets(["siege/counters"])), Printing(PAPERS["a4"], low_ink=True))
+    outlines = re.findall(r'<path transform="translate[^>]*? stroke="(#\w+)"', html)
+    assert len(outlines) == 40
+    assert {int(outline[1:3], 16) < 80 for outline in outlines} == {True}
+
+
+def test_the_phases_of_a_turn_are_numbered_with_whose_they_are() -> None:
+    html = PRESS.html(next(PRESS.sheets(["siege/odds"])), Printing(PAPERS["a4"]))
+    (phases,) = re.findall(r"<ol>(.*?)</ol>", html, re.DOTALL)
+    assert re.findall(r"<li>(.*?)</li>", phases) == [
+        "Events", "The besiegers: March", "The besiegers: Attack", "The besiegers: Rally",
+        "The Aztecs: March", "The Aztecs: Attack", "The Aztecs: Rally", "Fires",
+    ]  # fmt: skip
+
+
 def test_a_tables_own_map_is_cut_into_tiles_like_those_that_ship() -> None:
     options = {option.key: option.default for option in GAME.options}
     state = GAME.setup(options, ("aztecs", "spaniards"))

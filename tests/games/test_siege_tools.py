@@ -65,6 +65,15 @@ def test_events_take_an_aztec_on_one_to_three_and_an_ally_on_more() -> None:
     assert tool.to_act(state) == ("table",)
 
 
+def test_modifiers_and_throws_stand_in_the_order_of_the_guide_and_of_a_turn() -> None:
+    tool, state = opened("dice")
+    offered = [choice.move.args[0] for choice in tool.choices(state, "table") if choice.move]
+    assert offered == [
+        "conquistador", "routed", "leader", "wall", "boat", "against_conquistador",
+        "march", "force", "attack", "fate", "flight", "panic", "rally",
+    ]  # fmt: skip
+
+
 def test_ticked_modifiers_add_up_to_the_exact_odds() -> None:
     """Rulings S20 and S21."""
     tool, state = opened("dice")

@@ -18,10 +18,15 @@ FEW = ["--games", "20", "--folder", FOLDER, "--processes", "1", "--longest", "60
 
 def test_run_writes_a_report_and_keeps_its_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, records = tmp_path / "new" / "out.html", tmp_path / "records.jsonl"
-    arguments = ["run", "coin", *FEW, "--set", "tenths=3", "--report", str(page), "--records", str(records)]
+    arguments = ["run", "coin", *FEW, "--set", "tenths=3", "--player", "eager bluff"]
+    arguments += ["--report", str(page), "--records", str(records)]
     assert main(arguments) == 0
     assert "Coin, classic" in page.read_text()
-    assert "with tenths: 3" in page.read_text()
+    assert "with tenths: 3, in the first seats eager bluff." in page.read_text()
+    assert (
+        "python -m lab run coin classic --seats 2 --set tenths=3 --player &#39;eager bluff&#39; --longest 60 "
+        "--folder FOLDER --games 20 --first 0</code>" in page.read_text()
+    )
     lines = records.read_text()
     assert main(arguments) == 0
     assert records.read_text() == lines
@@ -47,6 +52,8 @@ def test_replay_prints_every_move(capsys: pytest.CaptureFixture[str]) -> None:
     moves = capsys.readouterr().out.splitlines()
     assert [move.split()[:3] for move in moves][1] == ["2", "heads", "call"]
     assert len(moves) == 3
+    assert main(["replay", "coin", *FEW, "--seed", "4", "--player", "eager bluff"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "2 heads bluff"
 
 
 def test_a_deck_is_played_beside_the_games_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,6 +70,25 @@ def test_what_cannot_be_played_is_said_on_one_line(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == "lab: option tenths is '12'; expected a whole number from 0 to 8\n"
     assert main(["run", "dice"]) == 2
     assert "game is 'dice'; expected" in capsys.readouterr().err
+    for player, expected in (
+        ("eager bluf", "one of its moves, call or bluff"),
+        ("never draw", "one of its moves, call or bluff"),
+        ("app strong", "one of its levels, practised"),
+    ):
+        assert main(["run", "coin", *FEW, "--player", player]) == 2
+        assert capsys.readouterr().err == f"lab: player of coin is '{player}'; expected {expected}\n"
+
+
+def test_of_a_deck_that_cannot_be_played_the_line_and_the_fault_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deck = tmp_path / "deck.toml"
+    deck.write_text('[day]\nday-crocodile-1 = { effect = "gain", tokens = 99 }\n')
+    assert main(["deck", str(deck), "--games", "1"]) == 2
+    assert (
+        "(line 2: value, card day-crocodile-1, effect gain, name tokens, found 99, allowed 1"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_attended_run_ends_when_its_starter_is_gone(tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ def test_a_report_in_spanish_has_every_chapter_and_no_english_heading() -> None:
     assert set(headings) <= set(SPANISH.values())
     assert len(headings) == len(re.findall("<h2>", report.written(findings)))
     assert "victorias de quien la tiene" in page
+    assert re.search(r"\d,\d %", page)
+    assert not re.search(r"\d\.\d+( %|</td>)", page)
 
 
 @pytest.mark.parametrize(("name", "preset", "counted"), [

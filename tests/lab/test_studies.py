@@ -59,7 +59,7 @@ def test_a_game_that_stands_still_is_named_with_its_seed() -> None:
     findings = studies.study(stuck, Sizes(3, 0, 0, 0, 0), play)
     assert [each.seed for each in findings.summary.still] == [0, 1, 2]
     page = report.written(findings)
-    assert "python -m lab replay coin stuck --seats 2 --seed 2" in page
+    assert "python -m lab replay coin stuck --seats 2 --longest 50 --folder FOLDER --seed 2" in page
     assert len([*steps(stuck, 2, {"heads": "app", "tails": "app"})]) == stuck.longest
 
 

@@ -103,3 +103,12 @@ def test_a_number_out_of_range_is_refused_in_the_rules_own_words(
             answer = phone.post(f"/t/{table.id}/play", post, **SCRIPT)
             assert answer.status_code == 409, answer.get_data(as_text=True)
             assert answer.get_json()["words"] == words(f"refusal.{refusal.code}", **refusal.facts)
+
+
+def test_the_odds_on_a_screen_name_their_modifiers_under_no_heading_that_stays_empty(home: WebHome) -> None:
+    phone = home.browser()
+    table = opened(home, phone, "siege", "dice")
+    phone.move(table, "table", "tick", "conquistador", version=table.version)
+    page = phone.get(f"/t/{table.id}/screen").get_data(as_text=True)
+    assert "Total +1 · conquistadors +1" in " ".join(page.split())
+    assert "Modifiers of the attack" not in page

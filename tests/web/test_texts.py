@@ -56,9 +56,8 @@ def codes(name: str, *files: str) -> set[str]:
 
 
 def test_everything_that_can_be_refused_has_words() -> None:
-    files = [
-        str(path.relative_to(ROOT)) for path in [path for path in ROOT.rglob("*.py") if "games" not in path.parts]
-    ]
+    paths = [path.relative_to(ROOT) for path in ROOT.rglob("*.py")]
+    files = [str(path) for path in paths if "games" not in path.parts]
     words = Library(SHELL, {}).words("en")
     refusals = codes("ServiceError", *files) | codes("Refused", *files) | codes("Refusal", *files)
     assert len(refusals) > 20

@@ -112,8 +112,8 @@ class Tool(ABC, Generic[S]):
         return due.outcomes if due else self.listed(state)
 
     def choices(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        """Return the moves, all on one level."""
-        return [] if picked else [self.choice(move) for move in self.moves(state, seat)]
+        """Return the moves, all on one level, in the order of `listed`."""
+        return [] if picked else [self.choice(move) for move in self._unsorted(state, seat)]
 
     def choice(self, move: Move) -> Choice:
         """Return a move as one thing to tap."""

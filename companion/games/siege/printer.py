@@ -121,10 +121,10 @@ def _notes(people: People) -> Iterator[str]:
     """Yield the notes on a people in the table of forces."""
     if people in LEADERS:
         yield "leader"
-    if people in ("cortez", "conquistador"):
-        yield "armour"
     if people == "conquistador":
         yield "conquistador"
+    if people in ("cortez", "conquistador"):
+        yield "armour"
     if people == "warrior":
         yield "starves_aztec"
     if people in ALLIES:

@@ -22,12 +22,11 @@ class MarketTool(Tool[S]):
 
     def choices(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
         """Return the moves a level at a time: by name, then argument by argument."""
-        due = self.chance(state)
-        listed = self.moves(state, seat) if seat == CHANCE or due else self.listed(state)
         if seat not in self.to_act(state):
             return []
         if seat == CHANCE:
-            return [] if picked else [self.choice(move) for move in listed]
+            return super().choices(state, seat, picked)
+        listed = self.listed(state)
         names = {each.name: tuple(each.args) for each in self.table}
         below = [move for move in listed if (move.name, *move.args)[: len(picked)] == picked]
         level: list[Choice] = []
