@@ -23,8 +23,11 @@ settings.register_profile("suite", derandomize=True, deadline=None, suppress_hea
 settings.load_profile("suite")
 
 
-WAITING = ("path", "liveness", "chaos")
-"""Folders whose tests mostly wait, for a broker that comes back or a watchdog. They begin first, beside others."""
+WAITING = ("bench", "chaos", "hosted", "launch", "liveness", "path")
+"""Folders whose tests mostly wait, for a broker that comes back or a watchdog."""
+
+BUSY = ("browser", "games")
+"""Folders whose tests need most processor time."""
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -39,8 +42,16 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let what waits longest begin first, or it is waited for alone at the end."""
-    items.sort(key=lambda item: item.path.parent.name not in WAITING)
+    """Let files that mostly wait and files that never do begin by turns, so that workers of both kinds are at work.
+
+    Both come before all others: what waits longest would be waited for alone at the end.
+    """
+    files = dict.fromkeys(item.path for item in items)
+    turns: dict[Path, float] = {}
+    for folders in (WAITING, BUSY):
+        found = [file for file in files if file.parent.name in folders]
+        turns |= {file: turn / len(found) for turn, file in enumerate(found)}
+    items.sort(key=lambda item: turns.get(item.path, 1))
 
 
 def pytest_collection_finish() -> None:
