@@ -1,6 +1,6 @@
 """Hands that are tipped into the offering bowl, and the finger that sweeps them into its hole token by token.
 
-The bowl is made of boxes with the part's dimensions. The finger is a soft capsule that pushes with a newton at most;
+The bowl is made of boxes with the part's dimensions. The finger is a capsule that pushes with a newton at most;
 it begins behind a token that it sees, aims at the hole, and does not look again before it is lifted.
 """
 
@@ -93,7 +93,7 @@ def _places(found: World) -> tuple[tuple[float, float], tuple[float, float, floa
 def _finger() -> str:
     joints = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
     ends = numbers(0, 0, TIP * MM, 0, 0, 60 * MM)
-    skin = 'friction="0.6 0.002 0.0001" solref="0.02 1" priority="1"'
+    skin = 'friction="0.6 0.002 0.0001" solref="0.004 0.9"'
     return (
         f'<body name="finger" gravcomp="1">{joints}'
         f'<geom type="capsule" fromto="{ends}" size="{TIP * MM}" mass="0.08" {skin}/></body>\n'
