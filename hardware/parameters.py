@@ -223,7 +223,7 @@ class Tier:
 
 @dataclass(frozen=True)
 class Bowl:
-    """The offering bowl: half of it lies over each shrine, a basin that narrows to a hole over the shrine's slot.
+    """A bowl over a shrine, so far only simulated: a basin that narrows to a hole over the shrine's slot.
 
     Seen from above, its inside is the hull of two circles: the neck around the hole, and the basin beside the shrine.
     """
@@ -241,14 +241,13 @@ class Bowl:
     rim: float = 16.0
     """How high the wall stands over the floor."""
     floor: float = 7.0
-    """Its thickness: a groove in its underside takes the crest of the shrine."""
-    wall: float = 1.6
+    """How thick it is over the shrine's wall; the crest has room in it."""
 
-    def outline(self, out: float = 0.0) -> tuple[tuple[float, float], ...]:
-        """Return the inside at the rim, or a line so far outside it, anticlockwise; x points outwards from the hole."""
+    def outline(self) -> tuple[tuple[float, float], ...]:
+        """Return the inside at the rim, anticlockwise, around the middle of the hole; x points away from the temple."""
         turn = acos((self.neck - self.basin) / self.reach)
-        basin = [(self.reach, self.basin + out, turn * (n / 10 - 1)) for n in range(21)]
-        neck = [(0.0, self.neck + out, turn + (2 * pi - 2 * turn) * n / 8) for n in range(9)]
+        basin = [(self.reach, self.basin, turn * (n / 10 - 1)) for n in range(21)]
+        neck = [(0.0, self.neck, turn + (2 * pi - 2 * turn) * n / 8) for n in range(9)]
         return tuple((x + radius * cos(a), radius * sin(a)) for x, radius, a in (*basin, *neck))
 
 

@@ -1,6 +1,6 @@
 """Hands that are tipped into the offering bowl, and the finger that sweeps them into its hole token by token.
 
-The bowl is made of boxes with the part's dimensions. The finger is a capsule that pushes with a newton at most;
+The bowl is made of boxes; no part is drawn from its dimensions yet. The finger is a capsule that pushes with a newton at most;
 it begins behind a token that it sees, aims at the hole, and does not look again before it is lifted.
 """
 
@@ -136,8 +136,8 @@ def _side(bowl: Bowl, high: float, one: tuple[float, float], other: tuple[float,
     euler = f'euler="{numbers(0, 0, degrees(atan2(up, along)))}"'
     at = middle + out * PLATE + (0, 0, bowl.rim / 2)
     wall = box((at[0], at[1], at[2]), (long / 2 + 1, PLATE, bowl.rim / 2), euler)
-    slope = (out + (0, 0, 1)) * sqrt(0.5)
-    inwards = (out - (0, 0, 1)) * sqrt(0.5)
+    slope = np.array([out[0], out[1], 1.0]) * sqrt(0.5)
+    inwards = np.array([out[0], out[1], -1.0]) * sqrt(0.5)
     at = middle - out * bowl.bank / 2 + (0, 0, bowl.bank / 2) + inwards * PLATE
     turn = f'xyaxes="{numbers(along / long, up / long, 0, *slope)}"'
     return [wall, box((at[0], at[1], at[2]), (long / 2, bowl.bank * sqrt(0.5), PLATE), turn)]
