@@ -244,7 +244,7 @@ class Bowl:
     """How thick it is over the shrine's wall; the crest has room in it."""
 
     def outline(self) -> tuple[tuple[float, float], ...]:
-        """Return the inside at the rim, anticlockwise, around the middle of the hole; x points away from the temple."""
+        """Return the inside at the rim, anticlockwise around the hole's middle; x points away from the temple."""
         turn = acos((self.neck - self.basin) / self.reach)
         basin = [(self.reach, self.basin, turn * (n / 10 - 1)) for n in range(21)]
         neck = [(0.0, self.neck, turn + (2 * pi - 2 * turn) * n / 8) for n in range(9)]

@@ -1,7 +1,7 @@
 """Hands that are tipped into the offering bowl, and the finger that sweeps them into its hole token by token.
 
-The bowl is made of boxes; no part is drawn from its dimensions yet. The finger is a capsule that pushes with a newton at most;
-it begins behind a token that it sees, aims at the hole, and does not look again before it is lifted.
+The bowl is made of boxes; no part is drawn from its dimensions yet. The finger is a capsule that pushes with a newton
+at most; it begins behind a token that it sees, aims at the hole, and does not look again before it is lifted.
 """
 
 from __future__ import annotations
