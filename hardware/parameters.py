@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import atan2, ceil, cos, degrees, hypot, radians, sin, tan
+from math import acos, atan2, ceil, cos, degrees, hypot, pi, radians, sin, tan
 
 from templo.shrines import LEFT_TO_RIGHT
 
@@ -222,6 +222,36 @@ class Tier:
 
 
 @dataclass(frozen=True)
+class Bowl:
+    """A bowl over a shrine, so far only simulated: a basin that narrows to a hole over the shrine's slot.
+
+    Seen from above, its inside is the hull of two circles: the neck around the hole, and the basin beside the shrine.
+    """
+
+    neck: float = 13.4
+    basin: float = 24.0
+    """The radii of the two circles, at the rim."""
+    reach: float = 20.0
+    """From the middle of the hole outwards to the middle of the basin."""
+    bank: float = 4.0
+    """How wide and how high the inside slopes at 45 degrees along the wall: a finger reaches behind a token there."""
+    lip: float = 0.8
+    """How high it stands around the hole: little rolls in by itself."""
+    lip_wide: float = 1.5
+    rim: float = 16.0
+    """How high the wall stands over the floor."""
+    floor: float = 7.0
+    """How thick it is over the shrine's wall; the crest has room in it."""
+
+    def outline(self) -> tuple[tuple[float, float], ...]:
+        """Return the inside at the rim, anticlockwise around the hole's middle; x points away from the temple."""
+        turn = acos((self.neck - self.basin) / self.reach)
+        basin = [(self.reach, self.basin, turn * (n / 10 - 1)) for n in range(21)]
+        neck = [(0.0, self.neck, turn + (2 * pi - 2 * turn) * n / 8) for n in range(9)]
+        return tuple((x + radius * cos(a), radius * sin(a)) for x, radius, a in (*basin, *neck))
+
+
+@dataclass(frozen=True)
 class Temple:
     """The whole temple; every part is drawn from this value and from nothing else."""
 
@@ -257,6 +287,8 @@ class Temple:
     shrine_x: float = 28
     shrine_y: float = 26
     shrine_z: float = 25
+    merlon: float = 4.2
+    """How high the crest stands on the shrine's wall."""
 
     # The chutes
     slot: tuple[float, float] = (17.4, 16.8)
@@ -287,6 +319,8 @@ class Temple:
     """Above the floor, square to it."""
     aperture: float = 2.0
     """The width of the two holes that the light passes: a lens alone sees past a small token."""
+
+    bowl: Bowl = field(default_factory=Bowl)
 
     # The lake
     lake_floor: float = 1.6
@@ -320,6 +354,11 @@ class Temple:
     def funnel(self) -> float:
         """From the throat up to where the shrine is open: all of it but the throat and the crest."""
         return self.shrine_z - self.throat_long - 6.5
+
+    @property
+    def shrine_wall(self) -> float:
+        """How high the shrine's wall is, on which its crest stands and the bowl lies."""
+        return self.shrine_z - self.merlon
 
     @property
     def platform(self) -> float:

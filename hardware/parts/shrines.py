@@ -14,7 +14,6 @@ from hardware.shapes import Part, Point, block, cut, frustum, join, middle, poly
 WALL = 2.4
 CELLA = 11.0
 """How high the walls with the door are; the frieze stands on them."""
-MERLON = 4.2
 ROUND = 32
 """Corners of the funnel's circle."""
 
@@ -22,7 +21,7 @@ ROUND = 32
 def build(temple: Temple, god: str) -> Part:
     """Draw one: ``huitzilopochtli`` or ``tlaloc``."""
     wide, deep = temple.shrine_x / 2, temple.shrine_y / 2
-    high = temple.shrine_z - MERLON
+    high = temple.shrine_wall
     solids = [
         block((-wide, wide), (-deep, deep), (0, 2.2)),
         middle(2 * wide - 2, 2 * deep - 2, (0, high)),
@@ -95,14 +94,14 @@ def _merlons(temple: Temple, high: float, war: bool) -> list[Part]:
     for side, along, out in ((0, wide, deep), (180, wide, deep), (90, deep, wide), (270, deep, wide)):
         for n in range(steps):
             u = (n - (steps - 1) / 2) * (2 * along - 5.2) / (steps - 1)
-            profile = _flame() if war else _crest_shell()
+            profile = _flame(temple.merlon) if war else _crest_shell()
             face = polygon(profile, Plane(origin=(0, 0, 0), x_dir=(1, 0, 0), z_dir=(0, -1, 0)))
             merlon = Pos(u, out, high - 0.4) * extrude(face, thick, dir=(0, -1, 0))
             shapes.append(Rot(0, 0, side) * merlon)
     return shapes
 
 
-def _flame() -> list[Point]:
+def _flame(high: float) -> list[Point]:
     return [
         (-2.3, 0),
         (2.3, 0),
@@ -110,8 +109,8 @@ def _flame() -> list[Point]:
         (1.5, 1.6),
         (1.5, 3.0),
         (0.75, 3.0),
-        (0.75, MERLON + 0.4),
-        (-0.75, MERLON + 0.4),
+        (0.75, high + 0.4),
+        (-0.75, high + 0.4),
         (-0.75, 3.0),
         (-1.5, 3.0),
         (-1.5, 1.6),

@@ -15,6 +15,7 @@ from controller.core.learned_limits import to_dict
 from hardware.making import BUILD
 from hardware.parameters import BEADS, Temple, Token, fitting
 from hardware.physics import report
+from hardware.physics.bowl import Hand, Offering, offering
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, seen, singles
 from hardware.physics.heap import pour
@@ -29,8 +30,10 @@ FRICTIONS = (0.2, 0.3, 0.4, 0.5)
 SHORT_CLEAR = 2 * MS
 """What `min_clear` may be where no light falls through a token."""
 HAND_SEEDS = (71_000, 72_000, 73_000)
+BOWL_SEEDS = (97_000, 97_100, 97_200)
 HEAP_SEEDS = (84_000, 85_000, 86_000)
 """Not used in choosing any dimension."""
+SLOW, QUICK, CARELESS = Hand(speed=100), Hand(speed=250), Hand(speed=400, off=8)
 WANTED = 0.995
 """The share of single drops of a run that must be counted, by the worst receiver."""
 NEXT_RUN = 1000
@@ -48,6 +51,8 @@ def main() -> int:
         return _print_rows(_heaps(temple, given.heaps))
     if given.hands is not None:
         return _print_rows(_hands(temple, given.hands))
+    if given.bowls is not None:
+        return _print_rows(_bowls(temple, given.bowls))
     begun = monotonic()
     tallies, alone = _runs(temple, given)
     hands = _handfuls(temple, alone, given.seed)
@@ -80,6 +85,12 @@ def _parser() -> argparse.ArgumentParser:
         type=_number,
         metavar="N",
         help="print only a table of handfuls, N of each size, kind, friction and seed",
+    )
+    parser.add_argument(
+        "--bowls",
+        type=_number,
+        metavar="N",
+        help="print only a table of hands that a finger sweeps out of a bowl over the shrine, N of each, as --hands",
     )
     parser.add_argument(
         "--heaps", type=_number, metavar="N", help="print only a table of how many of N fall on one side before a jam"
@@ -178,6 +189,37 @@ def _hands(temple: Temple, number: int) -> Iterator[str]:
                 cells.append(f"{counted(count_tokens(scenario(drops), limits))} {of}")
             cells.append(f"{still} of {number * len(HAND_SEEDS) * len(SIZES)} handfuls")
             yield f"| {kind.name} | {friction:g} | {' | '.join(cells)} |"
+
+
+def _bowls(temple: Temple, number: int) -> Iterator[str]:
+    """Yield a table of the tokens that are counted when a finger sweeps hands of them out of the bowl."""
+    others = {f"{hand.speed:g} mm/s": hand for hand in (SLOW, QUICK, CARELESS)}
+    yield (
+        f"| token | friction | {' | '.join(f'hands of {size}' for size in SIZES)} | of {SIZES[-1]}, barely driven "
+        f"| fell by themselves | left in the bowl | over its wall | s | {' | '.join(others)} |"
+    )
+    yield "|---|---:|" + "---:|" * (len(SIZES) + 5 + len(others))
+    for kind in temple.tokens:
+        for friction in FRICTIONS:
+
+            def sweep(size: int, hand: Hand, kind: Token = kind, friction: float = friction) -> list[Offering]:
+                seeds = [seed + n for seed in BOWL_SEEDS for n in range(number)]
+                return [offering(temple, kind, seed, size, friction, hand) for seed in seeds]
+
+            cells = []
+            for size in SIZES:
+                hands = sweep(size, Hand())
+                cells.append(_counted([each.batch for each in hands]))
+            cells.append(_counted([seen(temple, each.batch, EASY) for each in hands]))
+            cells += [str(sum(getattr(each, name) for each in hands)) for name in ("rolled", "left", "out")]
+            cells.append(f"{sum(each.lasted_s for each in hands) / len(hands):.1f}")
+            cells += [_counted([each.batch for each in sweep(SIZES[-1], hand)]) for hand in others.values()]
+            yield f"| {kind.name} | {friction:g} | {' | '.join(cells)} |"
+
+
+def _counted(batches: list[Batch]) -> str:
+    """Return how many of how many tokens the counter counts by the limits that it starts with."""
+    return f"{counted(count_tokens(scenario(batches), Limits()))} of {sum(batch.dropped for batch in batches)}"
 
 
 def _heaps(temple: Temple, number: int) -> Iterator[str]:

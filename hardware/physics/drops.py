@@ -5,8 +5,10 @@ The seed and the sizes decide everything. A batch is one model of at most 40 tok
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import cos, pi, sin, sqrt
+from typing import TypeAlias
 
 import mujoco
 import numpy as np
@@ -20,6 +22,8 @@ PATIENCE_S = 1.5
 """How long the last token may take."""
 NEAR = 0.02
 """A token whose middle is farther than that from the beam, in metres along the gutter, is out of its light."""
+Builder: TypeAlias = Callable[[Temple, Sequence[Token], float], World]
+"""What makes the world that tokens fall in: the temple, the tokens, the friction."""
 TOKENS_GROUP = np.array([0, 1, 0, 0, 0, 0], np.uint8)
 
 
@@ -47,11 +51,13 @@ def bundle(temple: Temple) -> Rays:
     return rays(temple.sensor.lens, temple.aperture)
 
 
-def singles(temple: Temple, kind: Token, seed: int, count: int, every_ms: float = 80) -> Batch:
+def singles(
+    temple: Temple, kind: Token, seed: int, count: int, every_ms: float = 80, *, make: Builder = build
+) -> Batch:
     """Drop tokens one by one, `every_ms` apart or up to a quarter more."""
     draw = np.random.default_rng(seed)
     times = np.cumsum(every_ms * (1 + 0.25 * draw.random(count))) / 1000
-    return _run(temple, kind, seed, times, draw)
+    return _run(temple, kind, seed, times, draw, make=make)
 
 
 def handful(temple: Temple, kind: Token, seed: int, count: int = 5, friction: float = FRICTION) -> Batch:
@@ -69,16 +75,17 @@ def _run(
     friction: float = FRICTION,
     *,
     spread: bool = False,
+    make: Builder = build,
 ) -> Batch:
     count = len(times)
     if count > MOST:
         raise ValueError(f"{count} tokens in one batch; expected at most {MOST}")
-    world = build(temple, [kind] * count, friction)
+    world = make(temple, [kind] * count, friction)
     model = mujoco.MjModel.from_xml_string(world.xml)
     data = mujoco.MjData(model)
     through, released = 0, 0
     shade: list[Shade] = []
-    light = _Light(temple, world)
+    light = Light(temple, world)
     left = [False] * count
     steps = int((times[-1] + PATIENCE_S) / STEP)
     for step in range(steps):
@@ -92,17 +99,17 @@ def _run(
             shade.append((step, np.packbits(stopped).tobytes()))
         elif step % 20 == 0:
             for n in range(released):
-                if not left[n] and _out(world, data, n):
+                if not left[n] and is_out(world, data, n):
                     left[n] = True
                     through += 1
-                    _park(data, n)
+                    park(data, n)
             if released == count and through == count:
                 break
     batch = Batch(kind.name, seed, count, through, (), round(step * STEP * 1000, 3), tuple(shade))
     return seen(temple, batch, WORST)
 
 
-class _Light:
+class Light:
     """The rays between the two lenses, traced while a token is near them."""
 
     def __init__(self, temple: Temple, world: World) -> None:
@@ -139,22 +146,24 @@ def _release(world: World, kind: Token, data: mujoco.MjData, n: int, draw: np.ra
     x, y = ((2 * draw.random(2) - 1) * np.maximum(0.0, np.array([deep, wide]) - half)) * (1 if spread else 0.8)
     z = rim + half + 0.005 * draw.random() + (0.016 * n if spread else 0.0)
     data.qpos[7 * n : 7 * n + 3] = (x, y, z)
-    data.qpos[7 * n + 3 : 7 * n + 7] = _quaternion(draw)
+    data.qpos[7 * n + 3 : 7 * n + 7] = quaternion(draw)
     data.qvel[6 * n : 6 * n + 6] = 0
     data.qvel[6 * n : 6 * n + 3] = draw.normal(0, 0.05, 3)
     data.qvel[6 * n + 3 : 6 * n + 6] = draw.normal(0, 3.0, 3)
 
 
-def _out(world: World, data: mujoco.MjData, n: int) -> bool:
+def is_out(world: World, data: mujoco.MjData, n: int) -> bool:
+    """Return whether a token has left the chute."""
     return bool(data.qpos[7 * n] > world.gone[0] and data.qpos[7 * n + 2] < world.gone[1])
 
 
-def _park(data: mujoco.MjData, n: int) -> None:
+def park(data: mujoco.MjData, n: int) -> None:
+    """Put a token where it is in nobody's way."""
     data.qpos[7 * n : 7 * n + 3] = (-1 - 0.05 * n, 1, 1)
     data.qvel[6 * n : 6 * n + 6] = 0
 
 
-def _quaternion(draw: np.random.Generator) -> tuple[float, float, float, float]:
+def quaternion(draw: np.random.Generator) -> tuple[float, float, float, float]:
     """Draw a turn, every one alike."""
     u, v, w = (float(each) for each in draw.random(3))
     a, b = sqrt(1 - u), sqrt(u)

@@ -46,8 +46,19 @@ class World:
 
 def build(temple: Temple, tokens: Sequence[Token], friction: float = FRICTION) -> World:
     """Return a world with so many tokens, parked beside the chute."""
-    temple = replace(temple, plinth=temple.plinth - temple.sill + SILL, sill=SILL)
-    geoms = [*_shrine(temple), *chute(temple)]
+    temple = lowered(temple)
+    return world(temple, shrine(temple) + chute(temple), tokens, friction, temple.top + temple.shrine_z)
+
+
+def lowered(temple: Temple) -> Temple:
+    """Return the temple so low that its sill is where the model has it."""
+    return replace(temple, plinth=temple.plinth - temple.sill + SILL, sill=SILL)
+
+
+def world(
+    temple: Temple, geoms: Sequence[str], tokens: Sequence[Token], friction: float, rim: float, others: str = ""
+) -> World:
+    """Return a world of these geoms; tokens are let go over a rim so high."""
     bodies = [body(n, token) for n, token in enumerate(tokens)]
     xml = f"""<mujoco>
 <option timestep="{STEP}" integrator="implicitfast" cone="elliptic" impratio="5"/>
@@ -56,12 +67,12 @@ def build(temple: Temple, tokens: Sequence[Token], friction: float = FRICTION) -
 {"".join(geoms)}
 {"".join(bodies)}
 </worldbody>
-</mujoco>"""
+{others}</mujoco>"""
     wide, deep = temple.slot[0] / 2, temple.slot[1] / 2
     return World(
         xml,
         (temple.beam_at * MM, temple.beam_high * MM),
-        (deep * MM, wide * MM, (temple.top + temple.shrine_z) * MM),
+        (deep * MM, wide * MM, rim * MM),
         ((temple.run - 5) * MM, (temple.sill - 12) * MM),
     )
 
@@ -77,8 +88,8 @@ def box(at: tuple[float, float, float], half: tuple[float, float, float], turn: 
     return f'<geom type="box" pos="{pos}" size="{size}" {turn}/>\n'
 
 
-def _shrine(temple: Temple) -> list[str]:
-    """Return the funnel and the throat as plates around a circle, and the walls above."""
+def shrine(temple: Temple, over: float = FINGERS) -> list[str]:
+    """Return the funnel and the throat as plates around a circle, and the walls, which go on `over` the rim."""
     radius, top = temple.throat / 2, temple.top
     geoms = []
     side = (radius + PLATE) * 1.1 * pi / SIDES
@@ -94,7 +105,7 @@ def _shrine(temple: Temple) -> list[str]:
         geoms.append(_funnel(temple, x, y))
     wide, deep = temple.slot[0] / 2, temple.slot[1] / 2
     # Fingers hold a token over the slot: the walls go on above the rim.
-    high = (temple.shrine_z + FINGERS) / 2
+    high = (temple.shrine_z + over) / 2
     for sign in (-1, 1):
         geoms.append(box((sign * (deep + PLATE), 0, top + high), (PLATE, wide + 2 * PLATE, high)))
         geoms.append(box((0, sign * (wide + PLATE), top + high), (deep + 2 * PLATE, PLATE, high)))

@@ -23,6 +23,7 @@ from hardware.parameters import BEADS, TEMPLE, Temple, fitting
 from hardware.parts import chute
 from hardware.physics import report
 from hardware.physics.__main__ import WANTED, main
+from hardware.physics.bowl import offering
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
 from hardware.physics.drops import MOST, Batch, handful, singles
 from hardware.physics.heap import pour
@@ -89,6 +90,13 @@ def test_of_the_same_hands_more_beads_are_counted_in_a_temple_that_fits_them() -
 def test_a_bead_that_falls_alone_in_a_temple_that_fits_it_is_counted_once() -> None:
     batch = singles(fitting(8), TOKEN["bead 8"], 1, 6, APART_MS)
     assert counted(count_tokens(scenario([batch]), Limits())) == 6
+
+
+def test_a_hand_that_a_finger_sweeps_out_of_the_bowl_is_counted_token_by_token() -> None:
+    swept = offering(TEMPLE, TOKEN["bead 8"], 2000, 7, 0.5)
+    assert (swept.left, swept.out, swept.batch.through) == (0, 0, 7)
+    assert counted(count_tokens(scenario([swept.batch]), Limits())) == 7
+    assert offering(TEMPLE, TOKEN["bead 8"], 2000, 7, 0.5) == swept
 
 
 def test_a_batch_that_would_not_finish_is_refused() -> None:
@@ -230,7 +238,15 @@ def test_a_temple_is_fitted_only_to_a_size_of_bead_that_there_is(command: str, s
 
 @pytest.mark.parametrize(
     ("flag", "value"),
-    [("--tokens", "0"), ("--runs", "-1"), ("--hands", "0"), ("--heaps", "x"), ("--every", "nan"), ("--seed", "-1")],
+    [
+        ("--tokens", "0"),
+        ("--runs", "-1"),
+        ("--hands", "0"),
+        ("--heaps", "x"),
+        ("--bowls", "0"),
+        ("--every", "nan"),
+        ("--seed", "-1"),
+    ],
 )
 def test_a_number_that_nothing_can_be_dropped_by_is_refused(
     flag: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
