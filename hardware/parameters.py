@@ -238,7 +238,7 @@ class Bowl:
     lip: float = 0.8
     """How high it stands around the hole: little rolls in by itself."""
     lip_wide: float = 1.5
-    rim: float = 16.0
+    rim: float = 22.0
     """How high the wall stands over the floor."""
     floor: float = 7.0
     """How thick it is over the shrine's wall; the crest has room in it."""

@@ -22,7 +22,7 @@ from hardware.physics.world import FRICTION, MM, PLATE, STEP, World, box, chute,
 FACETS = 16
 SEEN_S = 0.45
 """When the finger begins, after the first token was let go."""
-LONGEST_S = 10.0
+LONGEST_S = 20.0
 """What lies in the bowl then stays there."""
 PATIENCE_S = 1.5
 TIP, OVER, LIFT = 7.5, 1.5, 24.0
