@@ -285,7 +285,7 @@ DECK: tuple[Fault[World], ...] = (
     exchange_the_companion,
     exchange_the_companion_for_a_while,
 )
-"""Twenty-eight: forty faults are each of them once, and twelve twice."""
+"""As many faults as there are kinds are each of them once."""
 
 
 def planned(seed: str, number: int, deck: Sequence[Fault[W]]) -> Iterator[tuple[Fault[W], random.Random]]:
