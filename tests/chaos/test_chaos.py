@@ -1,4 +1,4 @@
-"""The promise, in short: 1,000 tokens through each kind of fault, none lost, doubled or invented; `make chaos` is longer."""
+"""The promise, in short: 1,000 tokens through each kind of fault, none lost, doubled or invented."""
 
 from __future__ import annotations
 
