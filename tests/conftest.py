@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -21,6 +22,10 @@ __all__ = ["pytest_addoption", "pytest_configure"]
 # Every run tries the same examples, and a busy machine is no fault of the code.
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+# Who is started in the background by a shell ignores an interrupt, and so would every program that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 WAITING = ("bench", "chaos", "hosted", "launch", "liveness", "path")

@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
 from typing import TypeAlias
 
 from templo import files
@@ -212,7 +211,6 @@ def send_request(state: Path, request: Mapping[str, object], timeout_s: float) -
             with connection.makefile("rwb") as lines:
                 lines.write(json.dumps(request).encode() + b"\n")
                 lines.flush()
-                _wait(connection, timeout_s)
                 answer = json.loads(lines.readline())
         except (OSError, ValueError) as error:
             raise ControlError(f"the daemon behind {socket_path(state)} did not answer ({error})") from error
@@ -221,14 +219,3 @@ def send_request(state: Path, request: Mapping[str, object], timeout_s: float) -
     result = answer["result"]
     assert isinstance(result, dict)
     return result
-
-
-def _wait(connection: socket.socket, timeout_s: float) -> None:
-    """Wait until something can be read; raises `TimeoutError`.
-
-    It waits a second at a time, because an interrupt that comes just before a wait is noticed only after it.
-    """
-    end = monotonic() + timeout_s
-    while not select.select([connection], [], [], max(0.0, min(1.0, end - monotonic())))[0]:
-        if monotonic() >= end:
-            raise TimeoutError("timed out")
