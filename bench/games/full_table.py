@@ -62,7 +62,7 @@ class Evening:
     @property
     def full(self) -> bool:
         """Whether so many tokens have fallen that the next one is measured."""
-        return self.table.game.view(self.table.state, None)["total"] >= LAKE
+        return bool(self.table.game.view(self.table.state, None)["total"] >= LAKE)
 
     def token(self) -> tuple[float, float]:
         """Drop a token; return the milliseconds of CPU until it is stored, and then until all pages are painted."""
@@ -120,11 +120,13 @@ def samples(folder: Path, tokens: int) -> list[tuple[float, float]]:
     taken: list[tuple[float, float]] = []
     while len(taken) < tokens and evening.table.phase == "running":
         before = len(evening.table.unclaimed)
-        sample = evening.token() if evening.full else evening.drop()
+        measured = [evening.token()] if evening.full else []
+        if not measured:
+            evening.drop()
         if len(evening.table.unclaimed) > before:
             evening.dismiss()
-        elif sample:
-            taken.append(sample)
+        else:
+            taken += measured
         evening.go_on()
     if len(taken) < tokens:
         raise ValueError(f"the game ended after {len(taken)} tokens; expected {tokens}")
