@@ -36,7 +36,7 @@ def player(name: str) -> Player:
         )
     if name == RANDOM:
         return lambda game, state, seat, moves, below: moves[below(len(moves))]
-    if kind in (EAGER, NEVER) and what:
+    if kind in (EAGER, NEVER) and what.strip():
         return lambda game, state, seat, moves, below: _pushed(
             game, state, seat, moves, below, what.split(), kind == EAGER
         )
@@ -51,9 +51,16 @@ def check(game: Game[Any], name: str) -> None:
         skill(game, what)
     elif kind == APP and what and what not in game.levels:
         raise ValueError(f"player of {game.name} is {name!r}; expected one of its levels, {' or '.join(game.levels)}")
-    moves = {each.name: None for each in game.table or () if each.by in (PLAYERS, ANYONE)}
-    if kind in (EAGER, NEVER) and moves and what.split()[0] not in moves:
-        raise ValueError(f"player of {game.name} is {name!r}; expected one of its moves, {' or '.join(moves)}")
+    moves = {each.name: each for each in game.table or () if each.by in (PLAYERS, ANYONE)}
+    if kind in (EAGER, NEVER) and moves:
+        move, *first = what.split()
+        if move not in moves:
+            raise ValueError(f"player of {game.name} is {name!r}; expected one of its moves, {' or '.join(moves)}")
+        kind_of = next(iter(moves[move].args.values()), None)
+        values = [str(each) for each in kind_of.values] if kind_of else []
+        if first and (kind_of is None or len(first) > 1 or (values and first[0] not in values)):
+            words = f"{move} {kind_of.expected}" if kind_of else move
+            raise ValueError(f"player of {game.name} is {name!r}; expected {kind} {words}")
 
 
 @lru_cache(maxsize=64)
@@ -62,14 +69,19 @@ def skill(game: Game[Any], text: str) -> Skill:
 
     The first word may be a level, whose constants are then those that stay.
     """
-    words = text.split()
-    base = game.bot.skills.get(words[0]) if "=" not in words[0] else None
+    level, *others = text.split()
+    if "=" in level:
+        level, others = "", [level, *others]
+    base = game.bot.skills.get(level)
     own = base or next((type(each)() for each in game.bot.skills.values()), None)
     if own is None:
         raise ValueError(f"{game.name} has no constants for {text!r}; expected a game whose app players have levels")
-    given = dict(word.split("=", 1) for word in words if "=" in word)
+    given = {name: value for name, _, value in (word.partition("=") for word in others)}
+    known = msgspec.to_builtins(own)
+    if (level and level not in game.levels) or not given.keys() <= known.keys():
+        raise ValueError(f"constants of {game.name} are {text!r}; expected values of {', '.join(known)}")
     try:
-        return msgspec.convert({**msgspec.to_builtins(own), **given}, type(own), strict=False)
+        return msgspec.convert({**known, **given}, type(own), strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(f"constants of {game.name} are {text!r}; expected those of {own!r} ({error})") from error
 

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
-from templo.contract import TEMPLE_NAME
+from templo.contract import NAME_EXPECTED, TEMPLE_NAME
 
 
 def whole(low: int, high: int, what: str = "a whole number") -> Meta:
@@ -65,10 +65,8 @@ OptionalHosts: TypeAlias = Annotated[
 LogLevel: TypeAlias = Annotated[str, matching("debug|info|warning|error", "one of debug, info, warning, error")]
 PathText: TypeAlias = Annotated[str, text(4096, "a path")]
 Port: TypeAlias = Annotated[int, whole(1, 65_535, "a port")]
-OptionalTenant: TypeAlias = Annotated[
-    str, matching(rf"(?:{TEMPLE_NAME})?", "1 to 32 lower-case letters, digits and inner hyphens, or nothing")
-]
-TempleName: TypeAlias = Annotated[str, matching(TEMPLE_NAME, "1 to 32 lower-case letters, digits and inner hyphens")]
+OptionalTenant: TypeAlias = Annotated[str, matching(rf"(?:{TEMPLE_NAME})?", f"{NAME_EXPECTED}, or nothing")]
+TempleName: TypeAlias = Annotated[str, matching(TEMPLE_NAME, NAME_EXPECTED)]
 
 
 def split_port(address: str) -> tuple[str, str]:

@@ -164,11 +164,23 @@ def by_package(tree: Tree) -> dict[str, str]:
     return {name: f"{found[name]:,}" for name in sorted(found, key=lambda name: (name == "all", name))}
 
 
-def of_revision(revision: str, count: Callable[[Tree], dict[str, str]]) -> dict[str, str]:
-    """Return the figures of a git revision."""
-    archive = subprocess.run(
-        ["git", "archive", revision, "--", "."], cwd=ROOT, check=True, capture_output=True
-    ).stdout
+def commit_of(revision: str) -> str:
+    """Return the id of a revision's commit; raises `ValueError` where git knows none."""
+    found = subprocess.run(
+        ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if found.returncode:
+        raise ValueError(f"{revision!r} is no revision of this repository; expected a commit, a tag or a branch")
+    return found.stdout.strip()
+
+
+def of_commit(commit: str, count: Callable[[Tree], dict[str, str]]) -> dict[str, str]:
+    """Return the figures of a commit."""
+    archive = subprocess.run(["git", "archive", commit, "--", "."], cwd=ROOT, check=True, capture_output=True).stdout
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
         return count(Tree(Path(folder)))
@@ -192,10 +204,13 @@ def main() -> None:
     parser.add_argument("--packages", action="store_true", help="count the lines of code of each package")
     parser.add_argument("--write", action="store_true", help="put the table into decision 5")
     given = parser.parse_args()
-    revisions = [given.before, *given.now]
+    try:
+        revisions = [commit_of(each) for each in (given.before, *given.now)]
+    except ValueError as error:
+        parser.error(str(error))
     heads = ["before", *given.now[:-1], "now"]
     count = by_package if given.packages else figures
-    columns = table({head: of_revision(each, count) for head, each in zip(heads, revisions, strict=True)})
+    columns = table({head: of_commit(each, count) for head, each in zip(heads, revisions, strict=True)})
     if given.write:
         page = PAGE.read_text("utf-8")
         marks = re.compile(MARKS.format("packages" if given.packages else "count_tree"), re.DOTALL)

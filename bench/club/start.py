@@ -52,7 +52,7 @@ def _play(url: str, number: int) -> None:
     store = SqlStore(url)
     workspace = _workspace(store)
     services = Services.over(workspace)
-    for game, preset in GAMES:
+    for kind, (game, preset) in enumerate(GAMES, start=1):
         table = services.tables.open(game, "Sunday", 2, preset)
         token = services.seats.share(table.id, table.code, {})
         services.seats.begin(table.id, token)
@@ -65,7 +65,7 @@ def _play(url: str, number: int) -> None:
             services.play.go_on(table.id)
         entries, charter = services.tables.entries(table.id), table.charter
         with store.transaction() as change:
-            for n in range(number // len(GAMES) - 1):
+            for n in range((number - kind) // len(GAMES)):
                 other = f"{game[:3]}{n:05}".encode().hex().ljust(32, "0")
                 change.add_table(replace(charter, id=other, code=f"{game[:2]}{n:06}"))
                 change.append(other, entries)

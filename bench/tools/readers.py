@@ -38,18 +38,12 @@ class Readers:
     def __enter__(self) -> Self:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * len(self.events))), hard))
-        for n in range(len(self.events)):
-            network, address = divmod(n // FROM_ONE_ADDRESS, 250)
-            source = f"127.0.{2 + network}.{address + 1}"
-            port, table = self._pages[n % len(self._pages)]
-            connection = socket.create_connection((HOST, port), source_address=(source, 0))
-            connection.sendall(
-                f"GET {table}/stream?as=phone HTTP/1.0\r\nHost: {HOST}:{port}\r\n"
-                "Accept: text/event-stream\r\nAccept-Language: en\r\nAccept-Encoding: gzip\r\n\r\n".encode()
-            )
-            connection.setblocking(False)
-            self._selector.register(connection, selectors.EVENT_READ, _Reader(n))
-            self._sockets.append(connection)
+        try:
+            for n in range(len(self.events)):
+                self._open(n)
+        except OSError as error:
+            self._close()
+            raise BenchError(f"stream {n + 1} of {len(self.events)} cannot be opened: {error}") from error
         self._thread.start()
         return self
 
@@ -58,9 +52,7 @@ class Readers:
     ) -> None:
         self._over.set()
         self._thread.join()
-        for connection in self._sockets:
-            connection.close()
-        self._selector.close()
+        self._close()
 
     def wait_for_first(self) -> None:
         """Wait until every stream has brought its first event; raises `BenchError`."""
@@ -68,12 +60,33 @@ class Readers:
         if self.closed:
             raise BenchError(f"{self.closed} of {len(self.events)} streams were closed; expected all to stay open")
 
+    def _open(self, n: int) -> None:
+        network, address = divmod(n // FROM_ONE_ADDRESS, 250)
+        source = f"127.0.{2 + network}.{address + 1}"
+        port, table = self._pages[n % len(self._pages)]
+        connection = socket.create_connection((HOST, port), source_address=(source, 0))
+        self._sockets.append(connection)
+        connection.sendall(
+            f"GET {table}/stream?as=phone HTTP/1.0\r\nHost: {HOST}:{port}\r\n"
+            "Accept: text/event-stream\r\nAccept-Language: en\r\nAccept-Encoding: gzip\r\n\r\n".encode()
+        )
+        connection.setblocking(False)
+        self._selector.register(connection, selectors.EVENT_READ, _Reader(n))
+
+    def _close(self) -> None:
+        for connection in self._sockets:
+            connection.close()
+        self._selector.close()
+
     def _run(self) -> None:
         while not self._over.is_set():
             for key, _ in self._selector.select(0.2):
                 connection = key.fileobj
                 assert isinstance(connection, socket.socket)
-                data = connection.recv(1 << 16)
+                try:
+                    data = connection.recv(1 << 16)
+                except OSError:  # reset, as by a companion that has died
+                    data = b""
                 self.received += len(data)
                 if not data:
                     self._selector.unregister(connection)

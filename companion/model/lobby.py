@@ -15,6 +15,9 @@ CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 CODE_LENGTH = 6
 LONGEST_NAME = 24
+JOINER = "\u200d"
+"""The zero-width joiner, which makes one emoji of several, such as a family."""
+
 BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 """Characters that are invisible."""
 
@@ -65,18 +68,19 @@ def clean_name(text: str) -> str:
     'Ana María'
     """
     visible = (sign for sign in unicodedata.normalize("NFC", text) if _visible(sign))
-    name = " ".join("".join(visible).split())
-    if len(name) > LONGEST_NAME or not any(map(_inked, name)):
+    name = " ".join("".join(visible).split()).strip(JOINER)  # a browser cuts what is too long within an emoji
+    if len(name) > LONGEST_NAME or not any(map(is_inked, name)):
         raise ServiceError("bad_name", length=len(name), longest=LONGEST_NAME)
     return name
 
 
-def _inked(sign: str) -> bool:
+def is_inked(sign: str) -> bool:
+    """Return whether a character leaves a mark, as a letter or an emoji does."""
     return unicodedata.category(sign)[0] in "LNPS" and sign not in BLANKS
 
 
 def _visible(sign: str) -> bool:
-    return sign in " \u200d" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    return sign in (" ", JOINER) or unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def normal_code(text: str) -> str:

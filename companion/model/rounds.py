@@ -6,7 +6,7 @@ Each round is played at as many tables at once as its players need.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, count, islice, permutations, product
 from typing import Literal, NamedTuple, get_args
@@ -29,6 +29,11 @@ _AGAIN = 1000
 """The cost of a rematch, in points of difference between two opponents."""
 
 _ROUNDING = 1e-6
+_FORESEEN = 8
+"""How many rounds of a round robin are foreseen where players have left or come."""
+
+_STEPS = 5000
+"""How many pairs are tried to find so many rounds."""
 
 
 class RoundTable(msgspec.Struct, frozen=True):
@@ -196,20 +201,17 @@ def next_groups(
     """Return the groups of the next round, in the order of the seats, and the players who rest.
 
     In Swiss pairing players with similar standings meet; the first round is in the players' own order. Nobody rests
-    twice before everybody has rested once. No two meet again if a swap between two tables prevents it. The player who
-    had the first seat least often gets it.
+    twice before everybody has rested once. No two meet again if a swap between two tables prevents it; in pairs of a
+    round robin, if any others can meet. The player who had the first seat least often gets it.
 
     >>> event = Event("mexica", "classic", 2, "everyone", ("Ana", "Ben", "Cleo"))
     >>> next_groups(event, [2], {})
     ([['Ben', 'Cleo']], ['Ana'])
     """
     groups, rests = _by_points(event, sizes, points if event.pairing == "swiss" else {})
-    if event.pairing == "everyone" and set(sizes) == {2} and (ring := _ring(event)):
-        pairs, alone = _circle(ring, len(event.rounds))
-        rested = Counter(name for each in event.rounds for name in each.rests)
-        if all(rested[name] == min(map(rested.__getitem__, event.players)) for name in alone):
-            groups, rests = pairs, alone
     met = _meetings(event)
+    if event.pairing == "everyone" and set(sizes) == {2}:
+        groups, rests = _everyone(event, met) or (groups, rests)
     stands = {name: float(points.get(name, 0)) if event.pairing == "swiss" else 0.0 for name in event.players}
 
     def cost(group: Sequence[str]) -> float:
@@ -235,6 +237,53 @@ def _by_points(
     rests = sorted(last_first, key=lambda name: rested[name])[: len(order) - sum(sizes)]
     playing = iter([name for name in order if name not in rests])
     return [list(islice(playing, size)) for size in sizes], rests
+
+
+def _everyone(event: Event, met: Mapping[str, Counter[str]]) -> tuple[list[list[str]], list[str]] | None:
+    """Return the pairs of a round robin's next round and who rests, or None where nothing avoids a rematch."""
+    rested = Counter(name for each in event.rounds for name in each.rests)
+    least = min(rested[name] for name in event.players)
+    circle = _circle(ring, len(event.rounds)) if (ring := _ring(event)) else None
+    if circle and any(rested[name] != least for name in circle[1]):
+        circle = None
+    if circle and not any(met[one][other] for one, other in circle[0]):
+        return circle
+    odd = len(event.players) % 2
+    for alone in [[name] for name in reversed(event.players) if rested[name] == least] if odd else [[]]:
+        playing = [name for name in event.players if name not in alone]
+        unmet = {name: {other for other in playing if other != name and not met[name][other]} for name in playing}
+        # Who rests differs from round to round, so nothing is foreseen there.
+        most = 1 if odd else min(_FORESEEN, *map(len, unmet.values()))
+        for rounds in range(most, 0, -1):
+            if pairs := _matching(unmet, rounds, iter(range(_STEPS))):
+                return pairs, alone
+    return circle
+
+
+def _matching(unmet: Mapping[str, Collection[str]], rounds: int, steps: Iterator[int]) -> list[list[str]] | None:
+    """Return pairs of all who have not met, after which as many rounds of such pairs follow; None if none is found.
+
+    It gives up after so many `steps`.
+    """
+    pairs: list[list[str]] = []
+
+    def found(free: list[str]) -> bool:
+        if not free:
+            met = {frozenset(pair) for pair in pairs}
+            later = {one: {each for each in unmet[one] if frozenset((one, each)) not in met} for one in unmet}
+            return rounds == 1 or _matching(later, rounds - 1, steps) is not None
+        choices = {one: [each for each in free if each in unmet[one]] for one in free}
+        one = min(free, key=lambda name: len(choices[name]))
+        for other in sorted(choices[one], key=lambda name: len(choices[name])):
+            if next(steps, None) is None:
+                return False
+            pairs.append([one, other])
+            if found([each for each in free if each not in (one, other)]):
+                return True
+            pairs.pop()
+        return False
+
+    return pairs if found(list(unmet)) else None
 
 
 def _ring(event: Event) -> list[str]:

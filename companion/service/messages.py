@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from companion.model.lobby import JOINER, is_inked
 from companion.model.ports import Transaction
 from companion.model.table import ServiceError
 from companion.service.workspace import MESSAGE, Workspace
@@ -62,8 +63,8 @@ class MessageService:
         Raises `ServiceError` ``bad_message`` if it is empty or longer than `LONGEST`, ``bad_minutes`` if nobody may
         choose that time.
         """
-        cleaned = " ".join("".join(" " if _is_control(each) else each for each in text).split())
-        if not 1 <= len(cleaned) <= LONGEST:
+        cleaned = " ".join("".join(" " if _is_control(each) else each for each in text).split()).strip(JOINER)
+        if len(cleaned) > LONGEST or not any(map(is_inked, cleaned)):
             raise ServiceError("bad_message", most=LONGEST)
         if minutes not in MINUTES:
             raise ServiceError("bad_minutes")
@@ -117,4 +118,4 @@ class MessageService:
 
 def _is_control(character: str) -> bool:
     """Return whether a character is a control character, such as a new line or a change of direction."""
-    return unicodedata.category(character).startswith("C")
+    return character != JOINER and unicodedata.category(character).startswith("C")

@@ -13,7 +13,16 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from controller.adapters.serial_protocol import BAUD, Greeting, Happened, Health, Session, TokenLine, UnknownTokens
+from controller.adapters.serial_protocol import (
+    BAUD,
+    MOST_GONE,
+    Greeting,
+    Happened,
+    Health,
+    Session,
+    TokenLine,
+    UnknownTokens,
+)
 from controller.core.counting import SECOND, Limits
 from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken
 from controller.core.ports import BackendContext, BeamsError, Capabilities, Level, Put, TokenSource
@@ -146,6 +155,14 @@ class SerialBoard(TokenSource):
             case TokenLine(board, cursor, god, counted, timed):
                 age_ns = 0 if timed else _UNTIMED_NS
                 self._put(BoardToken(god, counted, board, cursor, counted.start_ns + counted.width_ns - age_ns))
+            case UnknownTokens(board, first, last) if last - first >= MOST_GONE:
+                log.error(
+                    "the board %s goes on with number %d after %d: so many tokens are not believed, and none of "
+                    "those between is recorded",
+                    board,
+                    last + 1,
+                    first - 1,
+                )
             case UnknownTokens(board, first, last):
                 log.warning(
                     "the board %s can no longer send the %d tokens from %d to %d, nor say whose they were: "

@@ -22,6 +22,9 @@ MOST_LINE = 120
 PATIENCE_NS = 5 * SECOND
 """How long a board may send nothing that can be read; it sends every second, and boots in two."""
 
+MOST_GONE = 10_000
+"""How many tokens in a row a board can have lost; no board is used for so many without a controller."""
+
 REQUEST_EVERY_NS = SECOND
 _NOISE_NS = 60 * SECOND
 _NOISY = 5
@@ -117,8 +120,9 @@ class Session:
     - Tokens are yielded in the order of their numbers, each once: what comes twice is passed over, what is too early
       is waited for. The board sends again what is not acknowledged.
     - What a board can no longer send, because its memory went round, is yielded as tokens of no width, flagged
-      `missed_edge`, as many for each god as the board's totals show. Where the totals at the cursor are not known it
-      is yielded as `UnknownTokens`, and no token.
+      `missed_edge`, as many for each god as the board's totals show. Where the totals at the cursor are not known or
+      contradict the numbers, and where more than `MOST_GONE` are missing, it is yielded as `UnknownTokens`, and no
+      token.
     """
 
     def __init__(self, limits: Limits, now_ns: int) -> None:
@@ -234,17 +238,15 @@ class Session:
         if token.god is None:
             self._first = token.seq + 1  # it cannot be read any more: the next one's totals show whose it was
             return
-        before = token.huitzilopochtli - (token.god is God.HUITZILOPOCHTLI)
-        if self._cursor.huitzilopochtli is not None:
-            gone, theirs = token.seq - 1 - self._cursor.seq, before - self._cursor.huitzilopochtli
+        gone, known = token.seq - 1 - self._cursor.seq, self._cursor.huitzilopochtli
+        theirs = -1 if known is None else token.huitzilopochtli - (token.god is God.HUITZILOPOCHTLI) - known
+        if known is not None and gone <= MOST_GONE and 0 <= theirs <= gone:
             for number in range(gone):
                 god = God.HUITZILOPOCHTLI if number < theirs else God.TLALOC
-                cursor = BoardCursor(
-                    self._cursor.seq + 1, self._cursor.huitzilopochtli + (god is God.HUITZILOPOCHTLI)
-                )
-                self._cursor = cursor
-                yield TokenLine(self._board, cursor, god, Detection(now_ns, 0, frozenset({Flag.MISSED_EDGE})), False)
-        elif token.seq > self._cursor.seq + 1:
+                self._cursor = BoardCursor(self._cursor.seq + 1, known + min(number + 1, theirs))
+                counted = Detection(now_ns, 0, frozenset({Flag.MISSED_EDGE}))
+                yield TokenLine(self._board, self._cursor, god, counted, False)
+        elif gone:
             yield UnknownTokens(self._board, self._cursor.seq + 1, token.seq - 1)
         self._cursor = BoardCursor(token.seq, token.huitzilopochtli)
         start_ns = now_ns - (token.age_ns if token.age_ns is not None else 0)

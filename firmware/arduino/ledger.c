@@ -49,8 +49,8 @@ static bool read_place(uint8_t index, struct kept *kept) {
     kept->huitzilopochtli = number(bytes + 4);
     kept->width = bytes[8] | (uint16_t)bytes[9] << 8;
     kept->god = bytes[10] & 1;
-    kept->flags = bytes[10] >> 1;
-    kept->waiting = bytes[11];
+    kept->flags = bytes[10] >> 1 & 3;
+    kept->waiting = bytes[11] | (uint16_t)(bytes[10] >> 3) << 8;
     return kept->seq != 0 && kept->seq % RECORDS == index;
 }
 
@@ -102,15 +102,15 @@ void ledger_append(struct ledger *ledger, uint8_t god, uint8_t flags, uint16_t w
         .width = width,
         .god = god,
         .flags = flags,
-        .waiting = waiting < 255 ? (uint8_t)waiting : 255,
+        .waiting = waiting < MOST_WAITING ? (uint16_t)waiting : MOST_WAITING,
     };
     ledger->writing = kept;
     put_number(ledger->bytes, kept.seq);
     put_number(ledger->bytes + 4, kept.huitzilopochtli);
     ledger->bytes[8] = width & 0xFF;
     ledger->bytes[9] = width >> 8;
-    ledger->bytes[10] = (uint8_t)(flags << 1) | god;
-    ledger->bytes[11] = kept.waiting;
+    ledger->bytes[10] = (uint8_t)(kept.waiting >> 8 << 3) | (uint8_t)(flags << 1) | god;
+    ledger->bytes[11] = kept.waiting & 0xFF;
     seal(ledger->bytes, RECORD_BYTES - 2);
     ledger->at = place(kept.seq);
     /* The oldest is given up with the first byte that is written over it. */

@@ -18,6 +18,7 @@
 #define NAME_BYTES 16
 #define COPY_BYTES (2 + NAME_BYTES + 2)
 #define RECORD_BYTES 14
+#define MOST_WAITING 8191 /* the 5 bits beside god and flags, and a byte */
 #define RECORDS ((LEDGER_BYTES - 2 * COPY_BYTES) / RECORD_BYTES)
 
 enum { HUITZILOPOCHTLI, TLALOC };
@@ -26,8 +27,8 @@ struct kept {
     uint32_t seq;
     uint32_t huitzilopochtli; /* lifetime total with this token; the other god's is `seq` less it */
     uint16_t width;           /* 20 us each, and 65,535 for whatever is wider */
-    uint8_t god, flags;
-    uint8_t waiting; /* how many tokens before this one nobody had acknowledged, up to 255 */
+    uint8_t god : 1, flags : 2;
+    uint16_t waiting; /* how many tokens before this one nobody had acknowledged, up to MOST_WAITING */
 };
 
 struct ledger {

@@ -37,7 +37,9 @@ def temple_name(text):
     """Return a temple's name unchanged, or raise `WireError`."""
     well = isinstance(text, str) and 0 < len(text) <= 32 and text[0] != "-"
     if not (well and all(c in "abcdefghijklmnopqrstuvwxyz0123456789-" for c in text)):
-        raise WireError("temple name: 1 to 32 lower-case letters, digits and inner hyphens expected")
+        raise WireError(
+            "temple name: 1 to 32 lower-case letters, digits and hyphens, not starting with a hyphen expected"
+        )
     return text
 
 

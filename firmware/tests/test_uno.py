@@ -146,6 +146,19 @@ def test_a_mark_is_written_only_once_all_is_acknowledged_and_once(memory: Memory
         assert sum(memory.writes) == written
 
 
+@pytest.mark.parametrize(("number", "acked"), [(300, 7), (8199, 7), (8200, 8)])
+def test_a_board_knows_after_a_power_cut_which_of_its_last_8192_tokens_nobody_took(
+    memory: Memory, number: int, acked: int
+) -> None:
+    memory.erase()
+    for _ in range(number):
+        memory.core.probe_append(1, 3, 500)
+        memory.core.probe_acknowledge(min(memory.seq(), 7))
+    memory.core.probe_open()
+    assert (memory.seq(), memory.acked()) == (number, acked)
+    assert {(each.flags, each.god) for each in uno.records(bytes(memory.cells))} == {(3, God.TLALOC)}
+
+
 def test_a_mark_after_each_token_wears_no_cell_more_than_twice_in_a_round(memory: Memory) -> None:
     memory.erase()
     for seq in range(1, 20 * uno.RECORDS + 1):

@@ -119,7 +119,7 @@ def records(memory: bytes) -> list[Kept]:
         seq, total, width, info, _, crc = struct.unpack_from("<IIHBBH", memory, at)
         here = (at - _HEADER) // _RECORD == seq % RECORDS  # else it is a mark
         if here and crc == crc16(memory[at : at + _RECORD - 2]):
-            found.append(Kept(seq, list(God)[info & 1], width * 0.02, info >> 1, total))
+            found.append(Kept(seq, list(God)[info & 1], width * 0.02, info >> 1 & 3, total))
     return sorted(found)
 
 

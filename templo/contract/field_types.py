@@ -24,6 +24,8 @@ _T = TypeVar("_T")
 _E = TypeVar("_E", bound=StrEnum)
 TEMPLE_NAME = "[a-z0-9][a-z0-9-]{0,31}"
 """What a temple's name may be, as a regular expression."""
+NAME_EXPECTED = "1 to 32 lower-case letters, digits and hyphens, not starting with a hyphen"
+"""The same in words; a tenant's name is spelled like a temple's."""
 
 _TEMPLE = re.compile(TEMPLE_NAME, re.ASCII)
 _HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -47,7 +49,7 @@ def temple_name(text: str) -> str:
     'attic-2'
     """
     if not _TEMPLE.fullmatch(text):
-        refuse("temple name", text, "1 to 32 lower-case letters, digits and inner hyphens")
+        refuse("temple name", text, NAME_EXPECTED)
     return text
 
 
@@ -58,7 +60,7 @@ def tenant_name(text: str) -> str:
     'club-a'
     """
     if not _TEMPLE.fullmatch(text):
-        refuse("tenant name", text, "1 to 32 lower-case letters, digits and inner hyphens")
+        refuse("tenant name", text, NAME_EXPECTED)
     return text
 
 

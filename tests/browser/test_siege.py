@@ -77,6 +77,12 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
         expect(each.page.locator(".ending")).to_contain_text("Ben won: the enemy’s leader is lost")
 
 
+LONGER = """(log) => {
+  for (let n = 0; n < 40; n++) log.append(log.lastElementChild.cloneNode(true));
+}"""
+"""Makes a log as long as a screen shows it at most."""
+
+
 @pytest.mark.parametrize(
     ("aid", "taps", "says"),
     [
@@ -101,6 +107,13 @@ def test_an_aid_stands_alone_beside_a_real_table(
             phone.page.wait_for_timeout(SLIP)
             phone.page.click(f'.region-aid button:has-text("{words}")')
     expect(phone.page.locator(".region-aid")).to_contain_text(says)
+    screen = device(SCREEN)
+    screen.page.goto(f"{phone.page.url}/screen")
+    screen.listening()
+    screen.page.locator(".log").evaluate(LONGER)
+    screen.page.locator(".log-line").first.hover()
+    screen.page.mouse.wheel(0, 10_000)
+    expect(screen.page.locator(".log-line").last).to_be_in_viewport(ratio=1)
 
 
 def test_a_map_is_drawn_by_taps_checked_and_saved_as_a_file(companion: Companion, device: Make) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,6 +98,23 @@ def test_in_every_round_each_player_has_one_place(
         assert sorted([*placed, *last.rests]) == sorted(played.players)
         assert [len(table.players) for table in last.tables] == sizes
         assert len(last.rests) <= 1
+
+
+@pytest.mark.parametrize(("players", "left", "rounds", "more"), [(6, 2, 1, 2), (8, 2, 2, 3), (8, 3, 1, 3)])
+def test_in_pairs_nobody_meets_twice_though_several_places_are_empty(
+    players: int, left: int, rounds: int, more: int
+) -> None:
+    for gone in combinations(range(players), left):
+        played = event(players, pairing="everyone")
+        for _ in range(rounds):
+            played = with_round(played, [2] * (players // 2))
+        stay = tuple(name for n, name in enumerate(played.players) if n not in gone)
+        played = msgspec.structs.replace(played, players=stay)
+        for _ in range(more):
+            played = with_round(played, [2] * (len(stay) // 2))
+        met, rests = meetings(played), [name for each in played.rounds for name in each.rests]
+        assert len(met) == len(set(met)), gone
+        assert len(rests) == len(set(rests)), gone
 
 
 def test_where_somebody_left_a_round_robin_nobody_rests_again_before_the_others() -> None:

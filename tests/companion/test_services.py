@@ -174,6 +174,7 @@ def test_a_code_of_odd_signs_is_only_a_wrong_one() -> None:
         ("<b>Ana</b>", "<b>Ana</b>"),
         ("\u202eanA\u0000", "anA"),
         ("👩\u200d👧", "👩\u200d👧"),
+        ("Ana 👩\u200d", "Ana 👩"),
     ],
 )
 def test_a_name_loses_only_what_nobody_can_see(typed: str, shown: str) -> None:

@@ -17,7 +17,7 @@ from companion.adapters.database.opening import StoreError
 from companion.adapters.database.schema import SCHEMA
 from companion.adapters.database.sql_store import SqlStore
 from companion.games.kit import Move
-from companion.model.ports import Conflict, StoredToken, TempleRecord
+from companion.model.ports import COUNTED, Conflict, Decision, StoredToken, TempleRecord
 from companion.model.table import Charter, Entry, ServiceError
 from templo import contract
 from tests.companion.conftest import DATABASES, EVENING, OTHER, SOURCE, Home
@@ -121,6 +121,18 @@ def test_what_fell_is_reported_in_the_order_in_which_it_fell(home: Home) -> None
     assert (ids, stored, held) == ({SOURCE: {2: f"{2:032x}", 3: f"{3:032x}"}}, set(), {})
     assert home.store.table_tokens(CHARTER.id) == tuple(fell)
     assert [each.token.seq for each in home.store.recent("templo", 3)] == [39, 38, 37]
+
+
+def test_a_token_that_was_held_apart_and_counts_stands_at_its_number_among_the_table_s(home: Home) -> None:
+    own = tokens(home, 1, 2, 3, table_id=CHARTER.id)
+    apart = [StoredToken("templo", home.token(seq, token=f"{seq}" * 32), home.clock.now) for seq in (1, 2)]
+    with home.store.transaction() as change:
+        change.add_tokens(own)
+        change.quarantine(apart)
+        change.decide(
+            [Decision(each, COUNTED, home.clock.now, "east", table_id=CHARTER.id, seat="east") for each in apart]
+        )
+    assert [each.token.seq for each in home.store.table_tokens(CHARTER.id)] == [1, 1, 2, 2, 3]
 
 
 def test_a_token_held_apart_is_held_once(home: Home) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from controller.adapters import learned_file, serial_protocol
 from controller.adapters.serial_board import SerialBoard
-from controller.adapters.serial_protocol import Greeting, Session, TokenLine, read, written
+from controller.adapters.serial_protocol import Greeting, Session, TokenLine, UnknownTokens, read, written
 from controller.adapters.sqlite_ledger import Ledger
 from controller.app.explanations import FINDINGS
 from controller.core.calibration import Calibration
@@ -147,6 +147,26 @@ def test_what_a_board_counted_for_another_ledger_and_can_no_longer_send_is_logge
     bench.receive(cable, one, token(31, "h", total=12) + token(32, "t", total=12))
     assert [seq for seq, _ in bench.seqs()] == [1, 2]
     assert "the 10 tokens from 21 to 30" in caplog.text
+
+
+def test_a_board_that_claims_to_have_lost_billions_of_tokens_adds_none_of_them(
+    bench: Workbench, caplog: pytest.LogCaptureFixture, expects_warnings: None
+) -> None:
+    cable, one = bench.plug()
+    last = 2**32 - 2
+    bench.receive(cable, one, written("H", 1, NAME, "0.1.0", last, last + 1, 0))
+    bench.receive(cable, one, token(last, "h", total=2**31) + token(last + 1, "t", total=2**31))
+    assert bench.seqs() == [(1, God.HUITZILOPOCHTLI), (2, God.TLALOC)]
+    assert cable.said[-1] == ["A", str(last + 1)]
+    assert f"goes on with number {last} after 0" in caplog.text
+
+
+@pytest.mark.parametrize("total", [0, 9])
+def test_totals_that_contradict_the_numbers_say_nothing_of_the_tokens_between(total: int) -> None:
+    one = welcomed(BoardCursor(4, 3), written("H", 1, NAME, "0.1.0", 10, 12, 4))
+    happened = list(one.take(token(10, "t", total=total), SECOND))
+    assert happened[0] == UnknownTokens(NAME, 5, 9)
+    assert tokens_of(happened) == [(10, God.TLALOC)]
 
 
 def test_a_token_that_a_worn_cell_lost_is_made_good_by_the_next_one_s_totals() -> None:

@@ -17,7 +17,7 @@ from controller.app import command_line as controller_program
 from templo.contract import __main__ as contract_tables
 from tests.cases import every_case
 from tests.docs.pages import ROOT, code, text_without_fences
-from tools import draw_architecture, settings_page, site_pages
+from tools import count_tree, draw_architecture, settings_page, site_pages
 
 PAGES = sorted(
     [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]
@@ -204,6 +204,15 @@ def test_what_writes_into_the_docs_writes_nothing_when_it_is_asked_for_help_or_g
                 module.main(arguments)
             assert ended.value.code == status
             assert words in "".join(capsys.readouterr())
+
+
+def test_a_revision_that_git_does_not_know_is_refused_with_its_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["count_tree", "HEAD", "nosuch"])
+    with pytest.raises(SystemExit):
+        count_tree.main()
+    assert "'nosuch' is no revision of this repository" in capsys.readouterr().err
 
 
 def test_the_docs_extra_is_pinned() -> None:

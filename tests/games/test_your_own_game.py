@@ -28,6 +28,16 @@ def test_it_passes_the_conformance_suite(tmp_path: Path, monkeypatch: pytest.Mon
             test_conformance.test_a_written_state_with_a_distortion_is_a_value_error_or_another_state(here)
 
 
+def test_the_turn_in_which_it_ends_is_its_last(tmp_path: Path) -> None:
+    with loaded(tmp_path) as game:
+        state, turns = game.setup({"goal": 10}, ("red", "blue")), set()
+        while acting := game.to_act(state):
+            turns.add(game.turn(state))
+            moves = game.moves(state, acting[0])
+            state = game.play(state, acting[0], moves[-1] if state.rolling else moves[0])
+        assert game.turn(state) == len(turns)
+
+
 LISTED = "listed=lambda state: THROW.all() + STOP.all() * bool(state.gathered),"
 MOVES = (
     "moves=lambda state, seat: (sorted(DIE) if state.rolling else {})"
@@ -43,7 +53,7 @@ MOVES = (
         (LISTED, MOVES.format("STOP.all()"), "is not listed, but legal"),
         ("Fraction(1, 6)", "Fraction(1, 7)", "sum"),
         ("Rules(", "Rules(choices=lambda state, seat, picked=(): [], ", "choices and moves do not agree"),
-        ("state.turn + 1)", "state.turn - 1)", "turn"),
+        ("state.turn + (", "state.turn - (", "turn"),
         (
             "Page(",
             "Page(known=lambda before, by, move, seat: move if seat else move._replace(args=()), ",

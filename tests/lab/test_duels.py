@@ -42,6 +42,27 @@ def test_constants_are_those_of_a_level_and_what_is_said_beside_them() -> None:
     assert habits.skill(game, "patience=3").patience == 3  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="constants of siege are 'patience=far'"):
         habits.skill(game, "patience=far")
+    for wrong in ("patiense=3", "storng patience=3", "patience=3 strong"):
+        with pytest.raises(ValueError, match=f"are '{wrong}'; expected values of slips, patience"):
+            habits.skill(game, wrong)
+
+
+def test_a_habit_of_what_no_move_has_is_refused() -> None:
+    for wrong in (
+        "never ",
+        "never nosuch",
+        "eager sacrifice nosuch",
+        "eager end_turn west",
+        "never sacrifice tlaloc 2",
+    ):
+        with pytest.raises(ValueError, match=f"is '{wrong}'; expected"):
+            habits.check(GAMES["mexica"], wrong)
+    habits.check(GAMES["mexica"], "eager sacrifice tlaloc")
+    for name in habits.of(GAMES["mexica"]):
+        habits.check(GAMES["mexica"], name)
+
+
+def test_constants_of_a_game_without_levels_are_refused() -> None:
     with pytest.raises(ValueError, match="coin has no constants"):
         runs.run([duels.job(coin(), "app luck=2", "app", 1)], processes=1)
 

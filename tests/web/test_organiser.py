@@ -175,7 +175,7 @@ def test_a_message_goes_by_itself_and_outlives_a_restart_until_then(home: WebHom
     assert shown(home, table.id) == ""
 
 
-@pytest.mark.parametrize("text", ["", "  \n ", "x" * (LONGEST + 1)])
+@pytest.mark.parametrize("text", ["", "  \n ", "\u200d", "x" * (LONGEST + 1)])
 def test_an_empty_or_long_message_is_refused_with_why_and_what_was_typed(
     home: WebHome, organiser: Browser, text: str
 ) -> None:
@@ -194,6 +194,11 @@ def test_a_message_is_shown_for_a_time_of_the_list_alone(home: WebHome, organise
 def test_a_sign_that_turns_the_line_round_does_not_reach_the_pages(home: WebHome) -> None:
     home.services.messages.send("a\u202eb\x00c", 2)
     assert home.services.messages.text == "a b c"
+
+
+def test_an_emoji_of_several_stays_one(home: WebHome) -> None:
+    home.services.messages.send("supper \U0001f468\u200d\U0001f469\u200d\U0001f467\u200d", 2)
+    assert home.services.messages.text == "supper \U0001f468\u200d\U0001f469\u200d\U0001f467"
 
 
 def test_the_organiser_ends_a_table_and_frees_its_temple(home: WebHome, organiser: Browser) -> None:

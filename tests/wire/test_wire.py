@@ -266,6 +266,14 @@ def test_any_text_is_a_topic_or_a_wire_error(text: str) -> None:
     assert contract.topic(temple, leaf) == text
 
 
+@every_case("name", ["a", "templo-", "a--b", "9-", "x" * 32])
+def test_a_name_may_end_with_a_hyphen_but_not_start_with_one(name: str) -> None:
+    assert contract.temple_name(name) == name
+    if len(name) < 32:
+        with pytest.raises(WireError, match=contract.NAME_EXPECTED):
+            contract.temple_name(f"-{name}")
+
+
 @every_case("name", ["", "-templo", "Templo", "templo/mayor", "a+b", "#", "templo\n", "é", "x" * 33])
 def test_a_name_that_could_not_be_a_temples_is_refused(name: str) -> None:
     with pytest.raises(WireError, match="temple name is"):

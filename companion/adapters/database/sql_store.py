@@ -342,8 +342,8 @@ class SqlStore:
         begun: dict[str, datetime] = {}
         for each in tokens:
             begun.setdefault(each.token.source, each.received_at)
-        # A stable sort: within one ledger only the numbers give the order, as clocks may have been set meanwhile.
-        return tuple(sorted(tokens, key=lambda each: (begun[each.token.source], each.token.source)))
+        # Within one ledger only the numbers give the order, as clocks may have been set meanwhile.
+        return tuple(sorted(tokens, key=lambda each: (begun[each.token.source], each.token.source, each.token.seq)))
 
 
 def _sources_of(temples: Collection[str] | None, sources: Collection[str]) -> sa.Select[Any]:

@@ -37,7 +37,7 @@ from companion.adapters.owner import make_code
 from companion.model.table import ServiceError
 from companion.model.tenants import Limits, Tenant
 from companion.service.setup import FINISHED
-from templo.contract import TEMPLE_NAME
+from templo.contract import NAME_EXPECTED, TEMPLE_NAME
 from templo.files import make_database_private
 
 log = logging.getLogger(__name__)
@@ -180,7 +180,7 @@ class Tenants:
         if exported:
             backup.examine(exported)
         if not _NAME.fullmatch(name):
-            raise TenantError(f"tenant is {name!r}; expected 1 to 32 lower-case letters, digits and inner hyphens")
+            raise TenantError(f"tenant is {name!r}; expected {NAME_EXPECTED}")
         _check(limits)
         made = make_code(entropy)
         tenant = Tenant(name, entropy(4).hex(), made.code, made.proof, limits)

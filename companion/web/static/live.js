@@ -31,6 +31,7 @@ export class Live {
     });
     addEventListener("pagehide", () => this.rest());
     addEventListener("pageshow", () => document.hidden || this.open());
+    addEventListener("online", () => (document.hidden && !stays()) || this.open()); // the next attempt may be seconds away
   }
 
   open() {
