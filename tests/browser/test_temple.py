@@ -185,6 +185,8 @@ def test_a_calibration_counts_along_proposes_and_changes_nothing_until_it_is_acc
     temple.press("t")
     expect(phone.page.locator(".god-tlaloc .plot-band").first).to_be_visible()
     expect(phone.page.locator(".plot-note")).to_contain_text("learned: 7.2 to 18 ms")
+    numbers = phone.page.locator(".plot-number").evaluate_all("found => found.map((each) => each.getBBox().x)")
+    assert min(numbers) > 2, "a number and its unit touch the frame of their plot"
     expect(phone.page.locator(".shrine.god-tlaloc .shrine-total")).to_have_text("1 token in all")  # tests never count
     tap(phone.page, "Start measuring")
     expect(phone.page.locator(".fell")).to_have_text("0 of 3 have fallen")

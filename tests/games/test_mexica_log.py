@@ -82,6 +82,13 @@ def test_far_from_the_end_the_line_of_the_age_does_not_press_the_plot_flat() -> 
     assert plot["across"][-1]["n"] == 8
 
 
+def test_numbers_of_lines_on_the_ground_stand_above_it_and_apart() -> None:
+    plot = drawn(followed(Sitting(2)))["plot"]
+    ends = [end["y"] for end in plot["ends"]]
+    assert max(ends) < plot["field"]["bottom"]
+    assert all(after - before >= 11.9 for before, after in pairwise(ends))
+
+
 def test_law_every_number_of_the_plot_lies_in_its_field_and_no_two_ends_on_each_other() -> None:
     for seed in range(6):
         options = all_options() if seed % 2 else full_options(apocalypse_tokens=52)

@@ -10,6 +10,7 @@ import pytest
 
 from companion.games.kit import Move, Refusal
 from companion.games.siege import GAME
+from companion.games.siege.page import board
 from companion.games.siege.rules import maps
 from companion.games.siege.rules.field import TERRAINS
 from companion.games.siege.rules.geometry import SIDES
@@ -33,6 +34,12 @@ def after(state: Any, *moves: Move) -> Any:
 
 def name(what: str, words: str) -> Move:
     return Move("name", (what, words))
+
+
+def test_names_on_a_drawn_map_are_as_large_as_at_a_table_whatever_is_painted() -> None:
+    for painted in ("ground_road", "zone_1"):
+        view = EDITOR.view(after(opened(), Move("brush", (painted,))), "table")
+        assert EDITOR.regions(view)["canvas"]["letters"] == board.drawing(view["map"])["letters"]
 
 
 def test_map_quarters_and_places_take_names_that_stand_in_the_file() -> None:

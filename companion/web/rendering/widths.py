@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 WIDTH, HEIGHT = 340, 150
-LEFT, RIGHT, TOP, BOTTOM = 40, 8, 14, 8
-"""Room beside the plot itself, on the left for its numbers."""
+RIGHT, TOP, BOTTOM = 8, 14, 8
+UNIT, DIGIT = 36, 7
+"""Room beside the plot itself; on the left for the unit of its numbers, and for each of their digits."""
 
 LEAST = 16
 """The least number of tokens that the plot has room for."""
@@ -42,9 +43,9 @@ class Plot:
     marks: tuple[Mark, ...]
     lines: tuple[Line, ...]
     band: tuple[float, float] | None
+    left: int
     width: int = WIDTH
     height: int = HEIGHT
-    left: int = LEFT
     right: int = WIDTH - RIGHT
     floor: int = HEIGHT - BOTTOM
 
@@ -63,18 +64,19 @@ def plot(slot: Mapping[str, Any], room: int) -> Plot:
     def y(width: float) -> float:
         return round(HEIGHT - BOTTOM - min(1.0, width / top) * span, 1)
 
-    step = (WIDTH - LEFT - RIGHT - 16) / max(1, room - 1)
+    ms = next((each for each in _STEPS if top / each <= _MOST_LINES), _STEPS[-1])
+    lines = tuple(Line(y(at), at) for at in range(0, int(top) + 1, ms))
+    left = UNIT + DIGIT * len(f"{lines[-1].ms:,}")
+    step = (WIDTH - left - RIGHT - 16) / max(1, room - 1)
     first = room - len(points)
     marks = tuple(
         Mark(
-            round(LEFT + 8 + (first + place) * step, 1),
+            round(left + 8 + (first + place) * step, 1),
             float(TOP) if stuck else y(width),
             bool(stuck),
             not stuck and ((high is not None and width > high) or (low is not None and width < low)),
         )
         for place, (width, stuck) in enumerate(points)
     )
-    ms = next((each for each in _STEPS if top / each <= _MOST_LINES), _STEPS[-1])
-    lines = tuple(Line(y(at), at) for at in range(0, int(top) + 1, ms))
     band = (y(high), round(y(low or 0) - y(high), 1)) if high is not None else None
-    return Plot(marks, lines, band)
+    return Plot(marks, lines, band, left)

@@ -97,17 +97,22 @@ def _plot(turns: Sequence[Turn], view: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _ends(turn: Turn, scale: _Scale) -> list[Json]:
-    """Return the numbers at the right ends of the lines, moved apart if they would overlap."""
+    """Return the numbers at the right ends of the lines, within the field, moved apart if they would overlap."""
     ends = sorted(
         [(scale.y(n), n, god) for god, n in zip(GODS, turn.gods, strict=True)]
         + [(scale.y(turn.total), turn.total, "both")]
     )
-    placed: list[Json] = []
-    lowest = 0.0
-    for y, n, of in ends:
-        lowest = max(y + 4, lowest + 12)
-        placed.append({"of": of, "n": n, "x": scale.x(turn.n) + 5, "y": round(lowest, 1)})
-    return placed
+    heights: list[float] = []
+    for y, _, _ in ends:
+        heights.append(max(y + 4, heights[-1] + 12 if heights else 0.0))
+    room = TOP + HEIGHT - 4.0
+    for place in reversed(range(len(heights))):
+        heights[place] = min(heights[place], room)
+        room = heights[place] - 12
+    return [
+        {"of": of, "n": n, "x": scale.x(turn.n) + 5, "y": round(y, 1)}
+        for y, (_, n, of) in zip(heights, ends, strict=True)
+    ]
 
 
 def _countdown(turns: Sequence[Turn], scale: _Scale) -> list[Json]:

@@ -159,7 +159,7 @@ class Editor(SiegeTool[Draft]):
         cells = grid(view["map"]["width"], view["map"]["height"])
         brush, acting = str(view["brush"]), str(view.get("acting") or "")
         zoned = "".join(view["map"]["zones"])
-        letters: list[Json] = [
+        zones: list[Json] = [
             {"letter": zoned[h], "x": x, "y": y}
             for h in range(len(cells))
             if brush.startswith("zone") and zoned[h] != "."
@@ -171,7 +171,7 @@ class Editor(SiegeTool[Draft]):
         choices: list[dict[str, Json]] = list(view.get("choices") or [])
         zone = ZONES[int(brush.removeprefix("zone_"))] if brush.startswith("zone_") else ""
         return {
-            "canvas": {**drawn, "columns_n": cells.width, "rows_n": cells.height, "letters": letters}
+            "canvas": {**drawn, "columns_n": cells.width, "rows_n": cells.height, "zones": zones}
             | {"name": view["map"]["name"], "marked": marked, "state": board.tapping(cells, acting, stroke)},
             "brushes": {"brush": brush, "zone": zone, "quarter": quarters.get(zone, QUARTERS.get(zone, ""))}
             | {"palette": _palette(choices), "width": cells.width, "height": cells.height}
