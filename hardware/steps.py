@@ -251,7 +251,7 @@ def bowls(bench: Bench) -> list[Body]:
     """Lay out the top of the temple: a bowl over one shrine, the other and its stand over their places."""
     low = checks.box((-300, -300, 0), (300, 300, bench.temple.platform - bench.temple.rise))
     (placed, lifted), (standing, raised) = bench.piece("bowl"), bench.piece("bowl_stand")
-    lifted[0].apply_translation((0, 0, 54))
+    lifted[0].apply_translation((0, 0, 68))
     raised[0].apply_translation((0, 0, 24))
     return [
         *bench.piece("shell", cut=low),
