@@ -233,12 +233,12 @@ class Bowl:
     """The radii of the two circles, at the rim."""
     reach: float = 20.0
     """From the middle of the hole outwards to the middle of the basin."""
-    bank: float = 4.0
+    bank: float = 5.0
     """How wide and how high the inside slopes at 45 degrees along the wall: a finger reaches behind a token there."""
     lip: float = 0.8
     """How high it stands around the hole: little rolls in by itself."""
     lip_wide: float = 1.5
-    rim: float = 22.0
+    rim: float = 26.0
     """How high the wall stands over the floor."""
     floor: float = 7.0
     """How thick it is over the shrine's wall; the crest has room in it."""

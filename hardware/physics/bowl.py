@@ -33,7 +33,7 @@ STIFF, DAMP = 1500.0, 20.0
 """Newtons a metre, and newton-seconds a metre, by which the finger follows the hand."""
 SPREAD = 10.0
 """How far from the middle of the basin a hand lets go, in millimetres."""
-FALL = 25.0
+FALL = 30.0
 """From how high above the floor: the lowest tokens of a hand."""
 EVERY = 4
 """Steps from one movement of the hand to the next."""
