@@ -251,7 +251,7 @@ def bowls(bench: Bench) -> list[Body]:
     """Lay out the top of the temple: a bowl over one shrine, the other and its stand over their places."""
     low = checks.box((-300, -300, 0), (300, 300, bench.temple.platform - bench.temple.rise))
     (placed, lifted), (standing, raised) = bench.piece("bowl"), bench.piece("bowl_stand")
-    lifted[0].apply_translation((0, 0, 68))
+    lifted[0].apply_translation((0, 0, 86))
     raised[0].apply_translation((0, 0, 24))
     return [
         *bench.piece("shell", cut=low),
@@ -277,6 +277,6 @@ STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
     "6-close": (closed, (62, 16)),
     "7-lake": (lake, (20, 40)),
     "8-racks": (table, (24, 38)),
-    "9-bowls": (bowls, (16, 40)),
+    "9-bowls": (bowls, (-14, 48)),
 }
 """Each step's number and name, what it shows, and from where."""

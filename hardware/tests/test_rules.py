@@ -59,7 +59,7 @@ def test_the_default_temple_breaks_no_rule() -> None:
         ({"bowl": Bowl(floor=5)}, "bowl's floor over the crest", 0.8),
         ({"shrine_y": 24.8}, "bowl lies on the shrine's wall", 0.2),
         ({"bowl": Bowl(bank=6.5)}, "bowl's bank before its hole", -1.0),
-        ({"bowl": Bowl(rim=3)}, "bowl's wall over its bank", 1.0),
+        ({"bowl": Bowl(bank=4, rim=3)}, "bowl's wall over its bank", 1.0),
         ({"bowl": Bowl(lip_wide=1)}, "bowl's lip prints", 0.2),
         ({"bowl": Bowl(reach=10)}, "bowl narrows to its neck", 0.6),
         ({"bowl": Bowl(rim=nan)}, "bowl.rim", inf),
