@@ -15,7 +15,7 @@ from controller.core.learned_limits import to_dict
 from hardware.making import BUILD
 from hardware.parameters import BEADS, Temple, Token, fitting
 from hardware.physics import report
-from hardware.physics.bowl import Hand, Offering, offering
+from hardware.physics.bowl import Hand, Offering, dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, seen, singles
 from hardware.physics.heap import pour
@@ -26,11 +26,13 @@ BATCH = 25
 HANDS = 12
 HAND = 5
 SIZES = (1, 3, 5, 7)
+ALONE = 20
+"""So many are dropped one by one through the bowl, with each seed."""
 FRICTIONS = (0.2, 0.3, 0.4, 0.5)
 SHORT_CLEAR = 2 * MS
 """What `min_clear` may be where no light falls through a token."""
 HAND_SEEDS = (71_000, 72_000, 73_000)
-BOWL_SEEDS = (98_000, 98_100, 98_200)
+BOWL_SEEDS = (99_000, 99_100, 99_200)
 HEAP_SEEDS = (84_000, 85_000, 86_000)
 """Not used in choosing any dimension."""
 SLOW, QUICK, CARELESS = Hand(speed=100), Hand(speed=250), Hand(speed=400, off=8)
@@ -90,7 +92,8 @@ def _parser() -> argparse.ArgumentParser:
         "--bowls",
         type=_number,
         metavar="N",
-        help="print only a table of hands that a finger sweeps out of a bowl over the shrine, N of each, as --hands",
+        help="print only a table of hands that a finger sweeps out of a bowl over the shrine, N of each, as --hands, "
+        f"and of {ALONE} tokens dropped through it one by one with each seed",
     )
     parser.add_argument(
         "--heaps", type=_number, metavar="N", help="print only a table of how many of N fall on one side before a jam"
@@ -196,9 +199,10 @@ def _bowls(temple: Temple, number: int) -> Iterator[str]:
     others = {f"{hand.speed:g} mm/s": hand for hand in (SLOW, QUICK, CARELESS)}
     yield (
         f"| token | friction | {' | '.join(f'hands of {size}' for size in SIZES)} | of {SIZES[-1]}, barely driven "
-        f"| fell by themselves | left in the bowl | over its wall | s | {' | '.join(others)} |"
+        f"| fell by themselves | left in the bowl | over its wall | s "
+        f"| {' | '.join(others)} | dropped one by one | came out |"
     )
-    yield "|---|---:|" + "---:|" * (len(SIZES) + 5 + len(others))
+    yield "|---|---:|" + "---:|" * (len(SIZES) + 7 + len(others))
     for kind in temple.tokens:
         for friction in FRICTIONS:
 
@@ -214,6 +218,8 @@ def _bowls(temple: Temple, number: int) -> Iterator[str]:
             cells += [str(sum(getattr(each, name) for each in hands)) for name in ("rolled", "left", "out")]
             cells.append(f"{sum(each.lasted_s for each in hands) / len(hands):.1f}")
             cells += [_counted([each.batch for each in sweep(SIZES[-1], hand)]) for hand in others.values()]
+            alone = [dropped(temple, kind, seed, ALONE, friction) for seed in BOWL_SEEDS]
+            cells += [_counted(alone), str(sum(batch.through for batch in alone))]
             yield f"| {kind.name} | {friction:g} | {' | '.join(cells)} |"
 
 

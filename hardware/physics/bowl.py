@@ -1,13 +1,13 @@
-"""Hands that are tipped into the offering bowl, and the finger that sweeps them into its hole token by token.
+"""Hands that are tipped into the offering bowl, the finger that sweeps them into its hole, and tokens dropped there.
 
-The bowl is made of boxes; no part is drawn from its dimensions yet. The finger is a capsule that pushes with a newton
-at most; it begins behind a token that it sees, aims at the hole, and does not look again before it is lifted.
+The bowl is made of boxes. The finger is a capsule that pushes with a newton at most; it begins behind a token that it
+sees, aims at the hole, and does not look again before it is lifted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import atan2, cos, degrees, hypot, pi, radians, sin, sqrt, tan
 
@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from hardware.parameters import Bowl, Temple, Token
-from hardware.physics.drops import Batch, Light, is_out, park, quaternion, seen
+from hardware.physics.drops import LOOSE, Batch, Light, is_out, park, quaternion, seen, singles
 from hardware.physics.optics import WORST, Shade
 from hardware.physics.world import FRICTION, MM, PLATE, STEP, World, box, chute, lowered, numbers, shrine, world
 
@@ -34,7 +34,11 @@ STIFF, DAMP = 1500.0, 20.0
 SPREAD = 10.0
 """How far from the middle of the basin a hand lets go, in millimetres."""
 FALL = 30.0
-"""From how high above the floor: the lowest tokens of a hand."""
+"""From how high above the floor: the lowest tokens of a hand, and those that are dropped one by one."""
+AIM = 4.0
+"""How far off the hole's middle those are at most, both ways, in millimetres."""
+DROP_MS = 250.0
+"""From one of them to the next, and up to a quarter more."""
 EVERY = 4
 """Steps from one movement of the hand to the next."""
 
@@ -190,6 +194,17 @@ def offering(
     batch = Batch(kind.name, seed, count, through, (), round(step * STEP * 1000, 3), tuple(shade))
     left = int((~fell & ~out).sum())
     return Offering(seen(temple, batch, WORST), rolled, left, int(out.sum()), round(min(empty, LONGEST_S), 2))
+
+
+def dropped(temple: Temple, kind: Token, seed: int, count: int, friction: float = FRICTION) -> Batch:
+    """Drop tokens one by one into the bowl's hole, without a finger."""
+
+    def make(temple: Temple, tokens: Sequence[Token], _: float) -> World:
+        found = build(temple, tokens, friction)
+        room = (kind.longest / 2 + AIM / LOOSE) * MM
+        return replace(found, release=(room, room, found.release[2] + FALL * MM - kind.longest / 2 * MM))
+
+    return singles(temple, kind, seed, count, DROP_MS, make=make)
 
 
 class _Sweep:

@@ -20,6 +20,8 @@ from hardware.physics.world import FRICTION, MM, STEP, World, build
 MOST = 40
 PATIENCE_S = 1.5
 """How long the last token may take."""
+LOOSE = 0.8
+"""How much of the room over a shrine a token takes that is let go alone."""
 NEAR = 0.02
 """A token whose middle is farther than that from the beam, in metres along the gutter, is out of its light."""
 Builder: TypeAlias = Callable[[Temple, Sequence[Token], float], World]
@@ -143,7 +145,7 @@ def _release(world: World, kind: Token, data: mujoco.MjData, n: int, draw: np.ra
     """Let go of a token over the open shrine, turned at random, from a finger's height, with a little push."""
     deep, wide, rim = world.release
     half = kind.longest / 2 * MM
-    x, y = ((2 * draw.random(2) - 1) * np.maximum(0.0, np.array([deep, wide]) - half)) * (1 if spread else 0.8)
+    x, y = ((2 * draw.random(2) - 1) * np.maximum(0.0, np.array([deep, wide]) - half)) * (1 if spread else LOOSE)
     z = rim + half + 0.005 * draw.random() + (0.016 * n if spread else 0.0)
     data.qpos[7 * n : 7 * n + 3] = (x, y, z)
     data.qpos[7 * n + 3 : 7 * n + 7] = quaternion(draw)

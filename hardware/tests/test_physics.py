@@ -23,7 +23,7 @@ from hardware.parameters import BEADS, TEMPLE, Temple, fitting
 from hardware.parts import chute
 from hardware.physics import report
 from hardware.physics.__main__ import WANTED, main
-from hardware.physics.bowl import offering
+from hardware.physics.bowl import dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
 from hardware.physics.drops import MOST, Batch, handful, singles
 from hardware.physics.heap import pour
@@ -97,6 +97,12 @@ def test_a_hand_that_a_finger_sweeps_out_of_the_bowl_is_counted_token_by_token()
     assert (swept.left, swept.out, swept.batch.through) == (0, 0, 7)
     assert counted(count_tokens(scenario([swept.batch]), Limits())) == 7
     assert offering(TEMPLE, TOKEN["bead 8"], 2000, 7, 0.5) == swept
+
+
+def test_tokens_that_are_dropped_into_the_bowls_hole_are_counted() -> None:
+    batch = dropped(TEMPLE, TOKEN["bead 8"], 2000, 2)
+    assert (batch.dropped, batch.through) == (2, 2)
+    assert counted(count_tokens(scenario([batch]), Limits())) == 2
 
 
 def test_a_batch_that_would_not_finish_is_refused() -> None:
