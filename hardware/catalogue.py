@@ -10,7 +10,7 @@ from math import cos, radians, sin
 from build123d import Location
 
 from hardware.parameters import SENSORS, SIDES, Temple
-from hardware.parts import base, causeway, chute, coupon, lake, plaza, rack, shell, shrines, trays
+from hardware.parts import base, bowl, causeway, chute, coupon, lake, plaza, rack, shell, shrines, trays
 from hardware.shapes import Part
 
 HUITZILOPOCHTLI, TLALOC = "huitzilopochtli", "tlaloc"
@@ -45,6 +45,11 @@ class Piece:
     """Whether it is the choice that is counted and drawn in the assembly."""
     apart: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """How far it is moved away where the assembly is drawn exploded."""
+
+    @property
+    def optional(self) -> bool:
+        """Whether the temple works without it, and it takes no other part's place."""
+        return not self.chosen and self.instead is None
 
 
 def _around(temple: Temple) -> tuple[Location, ...]:
@@ -100,4 +105,7 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
             )
         )
     found.append(Piece("rack", rack.build, OCHRE, _around(temple), temple.racks))
+    for name, build, high in (("bowl", bowl.build, top + temple.shrine_wall), ("bowl_stand", bowl.stand, top)):
+        over = tuple(Location((side * x, y, high), (0, 0, 90 - side * 90)) for side in SIDES.values())
+        found.append(Piece(name, build, PAPER, over, 2, chosen=False))
     return tuple(found)

@@ -223,7 +223,7 @@ class Tier:
 
 @dataclass(frozen=True)
 class Bowl:
-    """A bowl over a shrine, so far only simulated: a basin that narrows to a hole over the shrine's slot.
+    """A bowl over a shrine, optional: a basin that narrows to a hole over the shrine's slot.
 
     Seen from above, its inside is the hull of two circles: the neck around the hole, and the basin beside the shrine.
     """

@@ -7,10 +7,13 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from math import atan, cos, degrees, hypot, inf, isfinite, radians
 
-from hardware.parameters import SENSORS, Bed, Board, Sensor, Temple
+from hardware.parameters import SENSORS, Bed, Board, Bowl, Sensor, Temple
 
 UNDER, SEAT_WALL, PLAY = 2.4, 1.6, 0.3
 """A chute's floor, the wall of a sensor's seat and the play in it, as `parts/chute.py` has them; a test compares."""
+
+CREST, BETWEEN = 2.6, 0.4
+"""From a shrine's outside to the inside of its crest, and between two bowls: likewise."""
 
 SPACES = 20
 """Of the board; each has room for one rack."""
@@ -72,11 +75,14 @@ def _size_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield from _shaft_rules(t)
     yield from _lake_rules(t)
     yield from _shell_rules(t)
+    yield from _bowl_rules(t)
 
 
 def _number_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     """Yield what the other rules cannot compute with: sizes that are no lengths, and another number of tiers."""
-    values: dict[str, Temple | Bed | Board | Sensor] = {"": t, "bed.": t.bed, "board.": t.board}
+    values: dict[str, Temple | Bed | Board | Bowl | Sensor] = {
+        "": t, "bed.": t.bed, "board.": t.board, "bowl.": t.bowl
+    }  # fmt: skip
     for prefix, value in (values | {f"sensor {name}: ": sensor for name, sensor in SENSORS.items()}).items():
         for each in fields(value):
             size = getattr(value, each.name)
@@ -335,3 +341,45 @@ def _shell_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         yield f"{board.name} fits", _least(inside, need), f"{board.name} needs {need:g} mm, inside are {inside:g}"
     lean = degrees(atan((t.stair_foot - t.tiers[-1].front - 7) / (t.platform - t.plinth)))
     yield "stairs print", _most(lean, 45), f"the stairs lean {lean:.0f} degrees"
+
+
+def _bowl_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    bowl, least = t.bowl, t.bed.thinnest
+    beside = t.shaft_at[0] - BETWEEN / 2 - bowl.neck
+    yield (
+        "bowl ends before the other",
+        _least(beside, least),
+        f"{beside:.2f} mm are left for its wall between its neck and the middle of the temple",
+    )
+    roof = bowl.floor - t.merlon - t.clearance
+    yield (
+        "bowl's floor over the crest",
+        _least(roof, least),
+        f"a floor of {bowl.floor:g} mm leaves {roof:.2f} mm over a crest of {t.merlon:g} mm",
+    )
+    ring = min(t.shrine_x - t.slot[0], t.shrine_y - t.slot[1]) / 2 - CREST - t.clearance
+    yield (
+        "bowl lies on the shrine's wall",
+        _least(ring, least),
+        f"{ring:.2f} mm of the wall are left for it between slot and crest",
+    )
+    yield (
+        "bowl's bank before its hole",
+        _most(bowl.bank, bowl.neck - t.throat / 2),
+        f"banks of {bowl.bank:g} mm reach into the hole of a neck of {bowl.neck:g} mm",
+    )
+    yield (
+        "bowl's wall over its bank",
+        _least(bowl.rim, bowl.bank),
+        f"the wall is {bowl.rim:g} mm high, the bank {bowl.bank:g}",
+    )
+    yield (
+        "bowl's lip prints",
+        _least(bowl.lip_wide, least),
+        f"it is {bowl.lip_wide:g} mm wide, the printer's least {least:g}",
+    )
+    yield (
+        "bowl narrows to its neck",
+        _least(bowl.reach, abs(bowl.basin - bowl.neck)),
+        f"with its middle {bowl.reach:g} mm from the hole, the basin of {bowl.basin:g} mm encloses the neck",
+    )

@@ -40,6 +40,7 @@ PROFILE = {
     "center": "110,110",
 }
 """An ordinary printer with an ordinary profile; nothing in it is fast."""
+_HEAD = ("| part | copies | colour | grams | hours | cost | files |", "|---|---:|---|---:|---:|---:|---|")
 _GRAMS = re.compile(r"^; total filament used \[g\] = ([\d.]+)", re.MULTILINE)
 _LITRES = re.compile(r"^; filament used \[cm3\] = ([\d.]+)", re.MULTILINE)
 _TIME = re.compile(r"^; estimated printing time \(normal mode\) = (.+)$", re.MULTILINE)
@@ -96,8 +97,7 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
     kit = list(kit)
     grams = time = 0.0
     by_colour: dict[str, float] = {}
-    yield "| part | copies | colour | grams | hours | cost | files |"
-    yield "|---|---:|---|---:|---:|---:|---|"
+    yield from _HEAD
     for piece in kit:
         if not piece.chosen:
             continue
@@ -107,14 +107,19 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
         by_colour[piece.colour] = by_colour.get(piece.colour, 0.0) + one.grams * piece.number
         yield _row(piece, one)
     yield f"| **all** | | | **{grams:.0f}** | **{time:.0f}** | **{grams * PRICE / 1000:.2f}** | |"
-    others = [piece for piece in kit if not piece.chosen]
-    yield ""
-    yield "Alternatives to the chute and the tray above, depending on your sensors and your controller:"
-    yield ""
-    yield "| part | copies | colour | grams | hours | cost | files |"
-    yield "|---|---:|---|---:|---:|---:|---|"
-    for piece in others:
-        yield _row(piece, cut(workshop.stl(piece), workshop.folder / "gcode" / f"{piece.name}.gcode"))
+    for title, others in (
+        (
+            "Alternatives to the chute and the tray above, depending on your sensors and your controller:",
+            [piece for piece in kit if not piece.chosen and not piece.optional],
+        ),
+        (
+            "Optional, and not in the sums: [a bowl over each shrine](build.md#bowls-for-handfuls), with its stand:",
+            [piece for piece in kit if piece.optional],
+        ),
+    ):
+        yield from ("", title, "", *_HEAD)
+        for piece in others:
+            yield _row(piece, cut(workshop.stl(piece), workshop.folder / "gcode" / f"{piece.name}.gcode"))
     yield from spools(by_colour)
 
 

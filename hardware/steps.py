@@ -35,18 +35,18 @@ class Bench:
     """The pieces of one temple, to be laid out for pictures."""
 
     def __init__(self, workshop: Workshop, kit: Iterable[Piece]) -> None:
-        """Take the chosen pieces."""
+        """Take the chosen and the optional pieces."""
         self.temple = workshop.temple
         self._workshop = workshop
-        self._pieces = {piece.name: piece for piece in kit if piece.chosen}
+        self._pieces = {piece.name: piece for piece in kit if piece.chosen or piece.optional}
         self.board: Controller = next(each for each in self.temple.controllers if each.name == self.temple.controller)
         self.sensor: Sensor = self.temple.sensor
         self.chute = next(f"chute_{name}" for name, sensor in SENSORS.items() if sensor == self.sensor)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The pieces by their names."""
-        return tuple(self._pieces)
+        """The chosen pieces by their names."""
+        return tuple(name for name, piece in self._pieces.items() if piece.chosen)
 
     def piece(self, name: str, move: Spot = (0, 0, 0), cut: manifold3d.Manifold | None = None) -> list[Body]:
         """Return every copy of a piece where it stands, moved, and without what is cut away."""
@@ -247,6 +247,19 @@ def table(bench: Bench) -> list[Body]:
     return [*(body for name in bench.names for body in bench.piece(name)), (_ring(bench.temple), TABLE)]
 
 
+def bowls(bench: Bench) -> list[Body]:
+    """Lay out the top of the temple: a bowl over one shrine, the other and its stand over their places."""
+    low = checks.box((-300, -300, 0), (300, 300, bench.temple.platform - bench.temple.rise))
+    (placed, lifted), (standing, raised) = bench.piece("bowl"), bench.piece("bowl_stand")
+    lifted[0].apply_translation((0, 0, 86))
+    raised[0].apply_translation((0, 0, 24))
+    return [
+        *bench.piece("shell", cut=low),
+        *(body for name in ("plaza", "shrine_huitzilopochtli", "shrine_tlaloc") for body in bench.piece(name)),
+        *(placed, lifted, standing, raised),
+    ]
+
+
 def _ring(temple: Temple) -> trimesh.Trimesh:
     thick = temple.board.thickness
     ring = manifold3d.Manifold.cylinder(thick, temple.board.across / 2, -1, 180)
@@ -264,5 +277,6 @@ STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
     "6-close": (closed, (62, 16)),
     "7-lake": (lake, (20, 40)),
     "8-racks": (table, (24, 38)),
+    "9-bowls": (bowls, (-14, 48)),
 }
 """Each step's number and name, what it shows, and from where."""

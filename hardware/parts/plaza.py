@@ -30,17 +30,16 @@ def build(temple: Temple) -> Part:
     plate = block(x, y, (0, thick))
     half = temple.stair_half
     rail = [
-        block(
-            (side * last.half - PARAPET / 2 - side * 1.0, side * last.half + PARAPET / 2 - side * 1.0),
-            (last.back, last.front),
+        middle(
+            PARAPET,
+            last.front - last.back,
             (thick - 0.5, thick + PARAPET_HIGH),
+            (side * (inside(temple)[0] + PARAPET / 2), (last.front + last.back) / 2),
         )
         for side in (1, -1)
     ]
     rail.append(
-        block(
-            (-last.half, last.half), (last.back - 0.2, last.back + PARAPET - 0.2), (thick - 0.5, thick + PARAPET_HIGH)
-        )
+        block((-last.half, last.half), (last.back - 0.2, inside(temple)[1]), (thick - 0.5, thick + PARAPET_HIGH))
     )
     rail += [
         block(
@@ -62,6 +61,12 @@ def build(temple: Temple) -> Part:
         solids += [rod(PEG, (thick - 0.5, thick + PEG_HIGH), (sx + px, sy + py)) for px, py in PEGS]
     solids += [rod(BRAZIER, (thick - 0.5, thick + BRAZIER_HIGH), at) for at in lamps(temple).values()]
     return cut(join(plate, solids), _holes(temple))
+
+
+def inside(temple: Temple) -> Point:
+    """Return how far the platform is free to either side, and at the back: there the parapets begin."""
+    last = temple.tiers[-1]
+    return last.half - 1.0 - PARAPET / 2, last.back + PARAPET - 0.2
 
 
 def screws(temple: Temple) -> tuple[Point, ...]:

@@ -11,24 +11,26 @@ from hardware import checks, rules
 from hardware.catalogue import Piece, pieces
 from hardware.making import Workshop
 from hardware.parameters import SENSORS, SIDES, TEMPLE, Temple, fitting
-from hardware.parts import chute, plaza, shell, shrines, trays
+from hardware.parts import bowl, chute, plaza, shell, shrines, trays
 from hardware.shapes import BIG
 
 CHUTES = [f"chute_{name}" for name in SENSORS]
 GODS = {side: god for god, side in SIDES.items()}
 
 
-def test_the_rules_know_the_walls_that_a_chute_is_drawn_with() -> None:
+def test_the_rules_know_the_walls_that_a_chute_and_a_crest_are_drawn_with(temple: Temple) -> None:
     assert (rules.UNDER, rules.SEAT_WALL, rules.PLAY) == (chute.UNDER, chute.SEAT_WALL, chute.PLAY)
+    (within, _), _ = bowl.crest(temple)
+    assert (temple.shrine_x / 2 - within, bowl.BETWEEN) == pytest.approx((rules.CREST, rules.BETWEEN))
 
 
 @pytest.fixture(scope="session")
 def standing(kit: dict[str, Piece], workshop: Workshop) -> dict[str, manifold3d.Manifold]:
-    """Return every piece that is chosen where it stands."""
+    """Return every piece that is chosen or optional where it stands."""
     return {
         f"{piece.name}/{n}": checks.solid(workshop.placed(piece, at))
         for piece in kit.values()
-        if piece.chosen
+        if piece.chosen or piece.optional
         for n, at in enumerate(piece.places[:2])
     }
 
@@ -65,9 +67,11 @@ SEATED = {
     for pair in (
         *(("base", "shell"), ("base", f"tray_{TEMPLE.controller}"), ("plaza", "shell"), ("chute_5mm", "plaza")),
         *(("plaza", f"shrine_{god}") for god in SIDES),
+        *(("bowl", f"shrine_{god}") for god in SIDES),
+        *(("bowl_stand", name) for name in ("bowl", "plaza")),
     )
 }
-"""What is screwed or pressed onto each other, face to face."""
+"""What is screwed, pressed or set onto each other, face to face."""
 
 
 def test_parts_that_are_not_seated_on_each_other_have_a_fifth_of_a_millimetre(
@@ -107,7 +111,7 @@ def test_parts_that_go_together_have_air(
 def test_every_other_chute_and_tray_fits_as_well(
     kit: dict[str, Piece], workshop: Workshop, standing: dict[str, manifold3d.Manifold]
 ) -> None:
-    others = [piece for piece in kit.values() if not piece.chosen]
+    others = [piece for piece in kit.values() if not piece.chosen and not piece.optional]
     assert others
     for piece in others:
         for at in piece.places:
@@ -141,7 +145,8 @@ def test_the_largest_token_passes_from_the_shrine_to_the_lake(
     radius = temple.largest / 2
     path = checks.swept(_way(temple, side, 0, radius), radius)
     own = checks.solid(workshop.placed(kit[piece], kit[piece].places[0 if side > 0 else 1]))
-    for body in (own, standing[f"shrine_{GODS[side]}/0"], standing["plaza/0"], standing["shell/0"]):
+    over = standing[f"bowl/{list(SIDES.values()).index(side)}"]
+    for body in (own, over, standing[f"shrine_{GODS[side]}/0"], standing["plaza/0"], standing["shell/0"]):
         assert checks.overlap(path, body) == 0
 
 
@@ -152,7 +157,7 @@ def narrow() -> tuple[Temple, Workshop, dict[str, Piece]]:
     return temple, Workshop(temple), {piece.name: piece for piece in pieces(temple)}
 
 
-NARROW = ("chute_5mm", "chute_3mm", "shrine_tlaloc", "plaza")
+NARROW = ("chute_5mm", "chute_3mm", "shrine_tlaloc", "plaza", "bowl")
 """What a temple for one size of bead has otherwise; the second shrine's way is the first's."""
 
 

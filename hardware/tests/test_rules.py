@@ -8,7 +8,7 @@ from math import inf, nan
 import pytest
 
 from companion.games.mexica.page import calendar_board
-from hardware.parameters import TEMPLE, Bed, Board, Tier, fitting
+from hardware.parameters import TEMPLE, Bed, Board, Bowl, Tier, fitting
 from hardware.rules import BrokenRulesError, broken, require
 
 
@@ -55,6 +55,14 @@ def test_the_default_temple_breaks_no_rule() -> None:
         ({"stair_foot": 40}, "stairs stand before the temple", 10.0),
         ({"stair_half": 50}, "stairs are no wider than the last tier", -7.0),
         ({"tiers": (*TEMPLE.tiers[:3], Tier(49, 33, -40.5))}, "tier 4 stands on the one below", 1.0),
+        ({"bowl": Bowl(neck=14)}, "bowl ends before the other", 0.4),
+        ({"bowl": Bowl(floor=5)}, "bowl's floor over the crest", 0.8),
+        ({"shrine_y": 24.8}, "bowl lies on the shrine's wall", 0.2),
+        ({"bowl": Bowl(bank=6.5)}, "bowl's bank before its hole", -1.0),
+        ({"bowl": Bowl(bank=4, rim=3)}, "bowl's wall over its bank", 1.0),
+        ({"bowl": Bowl(lip_wide=1)}, "bowl's lip prints", 0.2),
+        ({"bowl": Bowl(reach=10)}, "bowl narrows to its neck", 0.6),
+        ({"bowl": Bowl(rim=nan)}, "bowl.rim", inf),
         ({"steps": 0}, "steps", inf),
         ({"clearance": -0.4}, "clearance", inf),
         ({"plinth": nan}, "plinth", inf),

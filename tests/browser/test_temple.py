@@ -39,7 +39,7 @@ DIAGNOSES = (
     ("sunlight-passed", "flickered", T, "clear", "Shade it from the sun, push its plug in firmly, and check that"),
     ("blocked", "blocked", T, "jammed", "Clear the chute. If it is clear, push the emitter’s plug in firmly."),
     ("hopping", "hop", T, "clear", "Check that the chute and the roof are seated."),
-    ("handfuls", "overlap", T, "clear", "Drop tokens one at a time: two at once can be counted as one."),
+    ("handfuls", "overlap", T, "clear", "Drop tokens one at a time, or sweep them from a bowl over the slot:"),
     ("other-tokens", "outside_band", T, "clear", "Calibrate it here with the tokens that you play with."),
     ("missed-edges", "missed_edges", T, "clear", "Check what else keeps the machine busy, and shorten the sensor’s"),
     ("deaf", "deaf", T, "deaf", "Restart the temple. If this happens again, use another pin"),
