@@ -14,7 +14,7 @@ import msgspec
 from companion.games.kit import Game, Result, Seat, TokenAudit, Value
 from companion.model.table import Chair, Charter, LoggedEntry, Table
 
-FORM = 1
+FORM = 2
 """The version of the stored form; an outline of another version is ignored, and its table's log is read."""
 
 
@@ -63,7 +63,7 @@ class Outline(Table):
 
     @property
     def tokens(self) -> int:
-        """How many tokens of a temple counted in its game."""
+        """How many tokens counted in its game."""
         return self._summary.tokens
 
     @property

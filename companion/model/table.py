@@ -271,13 +271,14 @@ class Table:
 
     @property
     def tokens(self) -> int:
-        """How many tokens counted in its game, if the game counts any.
+        """How many tokens counted in its game, corrections included, if the game counts any.
 
         >>> begun.tokens, begun.extended(begun.entry(at, "east", Move("sacrifice", ("tlaloc", 2)))).tokens
         (0, 2)
         """
-        audit = self.audit
-        return sum(audit.credited.values()) + len(audit.waiting) if audit else 0
+        if (audit := self.audit) is None:
+            return 0
+        return sum(audit.credited.values()) + sum(delta for _, _, delta in audit.corrected) + len(audit.waiting)
 
     @property
     def turn(self) -> int:

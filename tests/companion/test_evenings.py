@@ -64,6 +64,18 @@ def test_a_game_has_its_usual_length_its_longest_play_and_the_one_with_most_toke
     assert (record.most_tokens.table.id, record.most_tokens.tokens) == (middle.id, 5)
 
 
+def test_what_a_correction_adds_or_takes_away_counts_with_the_tokens(home: Home) -> None:
+    table = home.table(2, "templo")
+    phones = {seat: home.seated(table, seat, name) for seat, name in (("east", "Ana"), ("west", "Ben"))}
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in (1, 2, 3)])
+    for god, delta in (("huitzilopochtli", 4), ("tlaloc", -2)):
+        assert home.play(table, phones["east"], "east", "propose", "east", god, delta).accepted
+        assert home.play(table, phones["west"], "west", "confirm").accepted
+    assert home.play(table, phones["east"], "east", "settle", "west").accepted
+    (play,) = plays([home.services.tables.get(table.id)])
+    assert play.tokens == 5
+
+
 def test_a_temple_has_the_games_that_it_served(home: Home) -> None:
     tables = [played(home, "Ana", "Ben", tokens=2, temple="templo"), played(home, "Ana", "Ben")]
     assert [(each.temple, each.played) for each in by_temple(plays(tables))] == [("templo", 1)]
