@@ -15,10 +15,15 @@ Make = Callable[..., Device]
 
 LOADED = "typeof axe === 'object'"
 VIOLATIONS = """async (rules) => {
-  const { violations } = await axe.run({ resultTypes: ["violations"], ...(rules && { runOnly: rules }) });
+  const wanted = { resultTypes: ["violations"], preload: false, ...(rules && { runOnly: rules }) };
+  const { violations } = await axe.run(wanted);
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }"""
-"""What passes is not described, and what is wrong in few words: Playwright copies every value of an answer thrice."""
+"""What passes is not described, and what is wrong in few words: Playwright copies every value of an answer thrice.
+
+Without its preload axe does not fetch the style sheets again; it needs them for a rule that is off, and the length of
+sounds and films, of which no page has one.
+"""
 
 
 CONTRAST = ("color-contrast",)
@@ -88,7 +93,7 @@ def test_axe_finds_nothing(companion: Companion, device: Make) -> None:
     for path in paths:
         reader.page.goto(companion.address + path)
         reader.page.evaluate(OPENED)
-        rules = None if path.startswith("/t/") else CONTRAST
+        rules = None if path.startswith("/t/") and not path.endswith("/rules") else CONTRAST
         if problems := violations_by_day_and_night(reader, rules=rules):
             found[path] = problems
     companion.drop("tlaloc", 4)

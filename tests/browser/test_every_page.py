@@ -14,6 +14,7 @@ from companion.adapters.credentials import Offered
 from companion.adapters.network import certificates
 from companion.model.network import Hotspot, Network, Wifi
 from companion.model.table import Table
+from companion.service.tables import TableService
 from controller.app.explanations import FINDINGS
 from templo.contract import Finding, God
 from tests import sanctuary
@@ -95,7 +96,7 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
     siege = ""
     for game, preset in GAMES:
         table = begun(companion, device, game, preset)
-        found += [f"/t/{table.id}", f"/t/{table.id}/screen", f"/t/{table.id}/seats", f"/t/{table.id}/rules"]
+        found += [f"/t/{table.id}", f"/t/{table.id}/screen"]
         siege = table.id
     device.watch(companion, services.tables.get(siege))
     deeper = device.page.locator("a.deeper").first.get_attribute("href") or ""
@@ -131,9 +132,19 @@ def linked(page: Page) -> Iterator[str]:
             yield url.path + (f"?{url.query}" if url.query else "")
 
 
-def kind_of(path: str) -> str:
+ALIKE = re.compile(r"/t/(\w+)/(print|replay|rules|seats|story)\b")
+"""Pages of a table that are made alike for all tables of a game, and those but the rules for the game's aids too."""
+
+
+def kind_of(path: str, tables: TableService) -> str:
     """Return the kind of a page: its address without moments, ways to print and picks."""
-    return re.sub(r"(?<=step=)\d+|[?&](paper|ink|sides|players|stock)=[\w.]+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
+
+    def of_its_game(found: re.Match[str]) -> str:
+        game = tables.get(found[1]).charter.game
+        return f"/{game if found[2] == 'rules' else game.partition('.')[0]}/{found[2]}"
+
+    path = re.sub(r"(?<=step=)\d+|[?&](paper|ink|sides|players|stock)=[\w.]+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
+    return ALIKE.sub(of_its_game, path)
 
 
 def test_every_page_fits_a_phone_and_has_its_drawings_and_every_target_is_large_enough_for_a_thumb(
@@ -148,7 +159,8 @@ def test_every_page_fits_a_phone_and_has_its_drawings_and_every_target_is_large_
     found: dict[str, str] = {}
     left = {rule.endpoint for rule in routes.iter_rules() if "GET" in (rule.methods or ())} - FILES
     ahead = paths(companion, reader, tmp_path)
-    seen = {kind_of(path) for path in ahead}
+    tables = companion.home.services.tables
+    seen = {kind_of(path, tables) for path in ahead}
     while ahead:
         path = ahead.pop()
         reader.page.set_viewport_size(PHONE)
@@ -164,7 +176,8 @@ def test_every_page_fits_a_phone_and_has_its_drawings_and_every_target_is_large_
             reader.page.set_viewport_size(viewport)
             for small in reader.page.evaluate(f"({MEASURE})({THUMB})"):
                 found.setdefault(small, f"{path} at {viewport['width']} px")
-        further = {kind_of(link): link for link in linked(reader.page) if kind_of(link) not in seen}
+        further = {kind_of(link, tables): link for link in linked(reader.page)}
+        further = {kind: link for kind, link in further.items() if kind not in seen}
         seen |= set(further)
         ahead += further.values()
     reader.complaints.clear()  # the page that is not there is one of them
