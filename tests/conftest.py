@@ -68,9 +68,13 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def collected() -> Iterator[None]:
-    """Collect garbage at the end of each module, so that a leak fails the module that made it and no later one."""
+    """Collect garbage at the end of each module, so that a leak fails the module that made it and no later one.
+
+    What is left then lasts to the end, as a browser does, and later collections need not look at it.
+    """
     yield
     gc.collect()
+    gc.freeze()
 
 
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
