@@ -28,7 +28,7 @@ from templo import contract
 from tests.cases import every_case
 from tests.web.conftest import ORIGIN, WebHome
 
-EXAMPLES, PLAIN = 14, 5
+EXAMPLES, PLAIN = 10, 4
 """Made-up requests for each route and method with fields or a name in its path, and for every other route."""
 
 load_all_checks()
