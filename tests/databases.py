@@ -21,7 +21,7 @@ from tests.brokers import HOST, free_port
 USER = "templo"
 PASSWORD = "atl-tlachinolli"
 _READY_S = 120.0
-_SCHEMA = """
+SCHEMA = """
     WITH facts AS (
         SELECT concat_ws(
             ' ', relname, attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid)
@@ -38,6 +38,7 @@ _SCHEMA = """
     )
     SELECT string_agg(replace(fact, %(name)s::text || '.', ''), ',' ORDER BY fact) FROM facts
 """
+"""What the tables of a schema are like."""
 
 
 class Postgres:
@@ -146,7 +147,7 @@ class Postgres:
         connection.execute("SET lock_timeout = '5s'; SET session_replication_role = replica")
         with connection.transaction():
             connection.execute(f"LOCK TABLE {', '.join(places)} IN ACCESS EXCLUSIVE MODE".encode())
-            (found,) = connection.execute(_SCHEMA, {"name": name}).fetchone() or ("",)
+            (found,) = connection.execute(SCHEMA, {"name": name}).fetchone() or ("",)
             self._usual = self._usual or found
             if found != self._usual:
                 return False

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shutil
 import signal
 import sqlite3
 import tarfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest import mock
 
 import pytest
 
+import companion.cli.command_line
+import controller.app.command_line
 from companion.adapters.database.sql_store import SqlStore
 from companion.appliance import archive, backup
 from companion.appliance.backup import BackupError, Installation, Program, back_up, restore, unit_environment
@@ -27,11 +32,31 @@ from tests.controller.program import call, command_anywhere
 NOW = datetime.fromisoformat("2026-11-23T04:30:00+01:00")
 
 
+class Here(Program):
+    """A program whose commands run in this process: what a command does is shown, not that it is one of its own."""
+
+    def run(self, *words: str, alone: bool = False) -> str:
+        """Run one of its commands with what a process of its own would be given."""
+        main = {backup.LEDGER: controller.app.command_line.main, backup.STORE: companion.cli.command_line.main}
+        folders = {"STATE_DIRECTORY": str(self.state), "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}
+        given = {"LANG": "C.UTF-8", **folders, **({} if alone else self.environment())}
+        out, err, mask = io.StringIO(), io.StringIO(), os.umask(0o077)
+        try:
+            with mock.patch.dict(os.environ, given, clear=True), redirect_stdout(out), redirect_stderr(err):
+                code = main[self.member](words)
+        finally:
+            os.umask(mask)
+        if code:
+            raise BackupError(err.getvalue().strip())
+        return out.getvalue()
+
+
 @dataclass
 class Card:
     """A card on which everything is installed: both programs, their settings, and a systemd that only takes notes."""
 
     folder: Path
+    kind: type[Program] = Here
     asked: list[tuple[str, ...]] = field(default_factory=list)
     renewed: int = 0
 
@@ -54,7 +79,7 @@ class Card:
     def installation(self) -> Installation:
         members = {"controller": backup.LEDGER, "companion": backup.STORE}
         programs = [
-            Program(
+            self.kind(
                 unit=f"templo-{name}",
                 command=command_anywhere(name),
                 state=self.folder / f"templo-{name}",
@@ -146,6 +171,7 @@ def new(place: Path) -> Card:
 def test_a_backup_restored_on_a_new_card_gives_the_same_games_and_settings_and_a_new_source(
     card: Card, new: Card, tmp_path: Path
 ) -> None:
+    card.kind = new.kind = Program
     file = tmp_path / "all.tar.gz"
     said = back_up(card.installation(), file, NOW)
     assert "5 tokens backed up to ledger.templo" in said
@@ -280,6 +306,7 @@ def test_a_store_of_a_newer_release_is_refused_before_anything_is_stopped(new: C
 
 
 def test_a_daemon_that_does_not_stop_is_refused_and_the_settings_come_back(made: Path, new: Card) -> None:
+    new.kind = Program
     new.drop(1)
     before = untouched(new)
     with held(new.temple), pytest.raises(BackupError, match="already keeps") as refused:
@@ -316,7 +343,7 @@ def test_the_settings_are_kept_for_good_before_a_daemon_is_stopped(made: Path, n
     assert kept == [True]
 
 
-class Ended(Program):
+class Ended(Here):
     """A program during whose restore in place somebody ends `templo-mayor restore`."""
 
     def run(self, *words: str, alone: bool = False) -> str:
@@ -325,7 +352,7 @@ class Ended(Program):
         return super().run(*words, alone=alone)
 
 
-class Signalled(Program):
+class Signalled(Here):
     """A program that a signal reaches while its database is being restored: in place, or for a try."""
 
     number = signal.SIGHUP

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
@@ -27,6 +29,7 @@ from companion.model.lobby import digest
 from companion.model.table import Table
 from companion.model.tenants import Limits
 from companion.service.services import Services
+from companion.service.setup import FINISHED
 from companion.service.workspace import Workspace
 from companion.web import create_app, host
 from companion.web.config import WebConfig
@@ -34,7 +37,7 @@ from templo import contract
 from templo.broker import Address, BrokerSettings
 from templo.liveness import Pulse
 from tests.companion.conftest import Clock
-from tests.databases import Postgres, postgres
+from tests.databases import SCHEMA, Postgres, postgres
 
 OWN, A, B = "", "club-a", "club-b"
 TENANTS = (OWN, A, B)
@@ -187,50 +190,148 @@ def postgresql() -> Iterator[Postgres]:
 KINDS = ("sqlite", "postgresql")
 
 
+def sqlite_url(folder: Path) -> str:
+    """Return the URL of an installation's file in a folder."""
+    return f"sqlite:///{folder / 'companion.sqlite'}"
+
+
 def empty_url(request: pytest.FixtureRequest, folder: Path) -> str:
     """Return the URL of an empty database of the kind that a test is run with."""
     if request.param == "sqlite":
-        return f"sqlite:///{folder / 'companion.sqlite'}"
+        return sqlite_url(folder)
     server: Postgres = request.getfixturevalue("postgresql")
     return server.url()
 
 
+def add_tenants(url: str) -> list[str]:
+    """Add two tenants to an installation; return what the schemas of both are called."""
+    with closing(Tenants(url)) as tenants:
+        return [tenants.schema(tenants.add(name, Limits(), secrets.token_bytes)) for name in (A, B)]
+
+
+_Made = tuple[str, list[str], list[Any], list[Any]]
+"""The URL of an installation, its schema and its tenants', the list of them, and what the tables of each are like."""
+_INSERT = f"INSERT INTO {{}}.tenant VALUES ({', '.join(['%s'] * (5 + len(fields(Limits))))})"
+
+
+class Installations:
+    """Installations of one PostgreSQL with two tenants, empty but perhaps used by an earlier test.
+
+    To empty one is a fraction of the work of making it, and what is another in any way is not used again.
+    """
+
+    MOST_BYTES = 5_000_000
+    """What was deleted still counts as stored by a tenant, so that one that was filled is not used again."""
+
+    def __init__(self, server: Postgres) -> None:
+        self._server = server
+        self._free: list[_Made] = []
+
+    @contextmanager
+    def one(self) -> Iterator[str]:
+        """Yield the URL of one."""
+        made = self._free.pop() if self._free else self._made()
+        url, schemas, tenants, before = made
+        yield url
+        with suppress(psycopg.OperationalError), self._server.connect() as connection:
+            connection.execute("SET lock_timeout = '5s'; SET session_replication_role = replica")
+            with connection.transaction():
+                if _forms(connection, schemas) == before and _bytes(connection, schemas) < self.MOST_BYTES:
+                    _empty(connection, schemas)
+                    with connection.cursor() as cursor:
+                        cursor.executemany(_INSERT.format(schemas[0]).encode(), tenants)
+                    self._free.append(made)
+
+    def _made(self) -> _Made:
+        url = self._server.url()
+        SqlStore(url).close()
+        schemas = [url.rpartition("%3D")[2], *add_tenants(url)]
+        with self._server.connect() as connection:
+            tenants = connection.execute(f"SELECT * FROM {schemas[0]}.tenant".encode()).fetchall()
+            return url, schemas, tenants, _forms(connection, schemas)
+
+
+def _forms(connection: psycopg.Connection, schemas: list[str]) -> list[Any]:
+    """Return what the tables are like; nothing stands for those of a tenant that was deleted."""
+    names = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname = ANY(%s)", [schemas]).fetchall()
+    return [connection.execute(SCHEMA, {"name": name}).fetchone() for (name,) in sorted(names)]
+
+
+def _bytes(connection: psycopg.Connection, schemas: list[str]) -> int:
+    (size,) = connection.execute(
+        "SELECT sum(pg_total_relation_size(pg_class.oid)) FROM pg_class "
+        "JOIN pg_namespace ON relnamespace = pg_namespace.oid WHERE nspname = ANY(%s) AND relkind = 'r'",
+        [schemas],
+    ).fetchone() or (0,)
+    return int(size)
+
+
+def _empty(connection: psycopg.Connection, schemas: list[str]) -> None:
+    """Delete every row but that the tenants' tables are of this release and set up."""
+    found = connection.execute(
+        "SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname = ANY(%s)", [schemas]
+    ).fetchall()
+    kept = {f"{name}.about": f" WHERE key NOT IN ('schema', 'note.{FINISHED}')" for name in schemas[1:]}
+    connection.execute("; ".join(f"DELETE FROM {table}{kept.get(table, '')}" for (table,) in found).encode())
+
+
+@pytest.fixture(scope="session")
+def installations(postgresql: Postgres) -> Installations:
+    return Installations(postgresql)
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an installation on SQLite that has two tenants and nothing else, to be copied."""
+    folder = tmp_path_factory.mktemp("installation")
+    url = sqlite_url(folder)
+    SqlStore(url).close()
+    add_tenants(url)
+    return folder
+
+
 @pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database of each kind."""
-    return empty_url(request, tmp_path)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database of each kind: empty, or with two tenants for a companion."""
+    if "companion" not in request.fixturenames:
+        yield empty_url(request, tmp_path)
+    elif request.param == "sqlite":
+        shutil.copytree(request.getfixturevalue("template"), tmp_path, dirs_exist_ok=True)
+        yield sqlite_url(tmp_path)
+    else:
+        with request.getfixturevalue("installations").one() as place:
+            yield place
 
 
 @pytest.fixture
 def companion(url: str, tmp_path: Path) -> Iterator[Companion]:
     """A companion with two tenants."""
-    with hosting(url, tmp_path) as made:
-        yield made
+    made = Companion(url, folder=tmp_path)
+    made.start()
+    yield made
+    made.stop()
 
 
 @contextmanager
 def hosting(url: str, folder: Path) -> Iterator[Companion]:
-    """Run a companion with two tenants while the context lasts."""
+    """Run a companion of an empty database, with two tenants, while the context lasts."""
     made = Companion(url, folder=folder)
-    for name in (A, B):
-        made.tenants.add(name, Limits(), secrets.token_bytes)
+    add_tenants(url)
     made.start()
     yield made
     made.stop()
 
 
 @pytest.fixture
-def two(postgresql: Postgres, tmp_path: Path) -> Iterator[tuple[Companion, Companion]]:
+def two(installations: Installations, tmp_path: Path) -> Iterator[tuple[Companion, Companion]]:
     """Two companions of one PostgreSQL with two tenants."""
-    url = postgresql.url()
-    pair = Companion(url, shared=True, folder=tmp_path), Companion(url, shared=True, folder=tmp_path)
-    for name in (A, B):
-        pair[0].tenants.add(name, Limits(), secrets.token_bytes)
-    for each in pair:
-        each.start()
-    yield pair
-    for each in pair:
-        each.stop()
+    with installations.one() as url:
+        pair = Companion(url, shared=True, folder=tmp_path), Companion(url, shared=True, folder=tmp_path)
+        for each in pair:
+            each.start()
+        yield pair
+        for each in pair:
+            each.stop()
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from companion.model.ports import StoredToken
 from companion.model.table import ServiceError
 from companion.model.tenants import Limits, Tenant
 from tests.brokers import HOST, free_port
+from tests.cases import every_case
 from tests.companion.conftest import EVENING
 from tests.hosted.conftest import OWN, TEMPLE, TENANTS, A, B, Companion, Populated, eventually, populate, token
 from tests.hosted.test_apart import rows
@@ -256,7 +257,7 @@ def key_of(known: object) -> str:
     return str(found[1])
 
 
-@pytest.mark.parametrize("typed", ["", "\n", "club-b\n", "yes\n", "CLUB-A\n"])
+@every_case("typed", ["", "\n", "club-b\n", "yes\n", "CLUB-A\n"], ids=repr)
 def test_nothing_is_deleted_unless_the_name_is_typed(companion: Companion, settings: Settings, typed: str) -> None:
     with pytest.raises(TenantError, match="Nothing was deleted"):
         do(settings, "delete", A, typed=typed)
@@ -272,13 +273,13 @@ def test_a_deletion_that_was_interrupted_is_finished_by_the_next(companion: Comp
     assert "Deleted" in do(settings, "delete", A, typed=A)
 
 
-@pytest.mark.parametrize("name", ["", "A", "a/b", "a.b", "../x", "x" * 33, "a b", "-a", 'a"; DROP TABLE tenant'])
+@every_case("name", ["", "A", "a/b", "a.b", "../x", "x" * 33, "a b", "-a", 'a"; DROP TABLE tenant'], ids=repr)
 def test_what_is_no_name_is_refused(settings: Settings, name: str) -> None:
     with pytest.raises(TenantError, match="expected 1 to 32"):
         do(settings, "add", name)
 
 
-@pytest.mark.parametrize("limits", [{"tables": 0}, {"posts": -1}, {"streams": 1_000_001}])
+@every_case("limits", [{"tables": 0}, {"posts": -1}, {"streams": 1_000_001}])
 def test_a_limit_that_is_none_is_refused(companion: Companion, settings: Settings, limits: dict[str, int]) -> None:
     with pytest.raises(TenantError, match="expected a whole number from 1"):
         do(settings, "limits", A, **limits)

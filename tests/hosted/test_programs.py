@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import secrets
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
 from bench.club.temples import Temples
+from companion.adapters.database.tenants import Tenants
+from companion.model.tenants import Limits
 from tests.brokers import HOST, Broker, free_port, mosquitto, nats
 from tests.controller.program import ROOT, Temple, environment, eventually
 from tests.path.conftest import Program
@@ -31,8 +34,10 @@ class Site:
             f'hosted = "on"\nstate = "{folder / "state"}"\n[broker]\nhost = "{HOST}"\nport = {broker.port}\n'
         )
         self.file = file
-        for tenant in TENANTS:
-            assert self.tenant("add", tenant).returncode == 0
+        (folder / "state").mkdir()
+        with closing(Tenants(f"sqlite:///{folder / 'state' / 'companion.sqlite'}")) as tenants:
+            for tenant in TENANTS:
+                tenants.add(tenant, Limits(), secrets.token_bytes)
         self.companion = Program(
             ["companion", "run", "--config", str(file), "--host", HOST, "--port", str(self.port)],
             "ready ",
@@ -68,11 +73,13 @@ class Site:
         return int(sum(map(float, re.findall(r"templo_tokens_received_total\{.*\} ([\d.]+)", metrics))))
 
 
-@pytest.fixture(params=[mosquitto, nats])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+@pytest.fixture(scope="module", params=[mosquitto, nats])
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site for the tests of this file, in their order: the last of them deletes a tenant."""
+    folder = tmp_path_factory.mktemp("site")
     with ExitStack() as stack:
-        broker = stack.enter_context(request.param(tmp_path))
-        made = Site(tmp_path, broker)
+        broker = stack.enter_context(request.param(folder))
+        made = Site(folder, broker)
         made.companion.start()
         stack.callback(made.companion.kill)
         for temple in made.temples.values():
@@ -100,15 +107,17 @@ def test_every_token_counts_once_for_its_own_tenant_whatever_dies(place: Site) -
 
 
 def test_a_tenant_is_added_and_deleted_while_everything_runs(place: Site) -> None:
+    before = place.received("club-b")
     place.temples["club-b"].drop()
-    eventually(lambda: place.received("club-b") == 1)
+    eventually(lambda: place.received("club-b") == before + 1)
+    last = place.temples["club-a"].report()["last_seq"]
     assert place.tenant("delete", "club-a", typed="club-a\n").returncode == 0
     eventually(lambda: place.get("/h/club-a/")[0] == 404)
     assert place.tenant("add", "club-c").returncode == 0
     eventually(lambda: place.get("/h/club-c/")[0] == 200)
-    assert place.temples["club-a"].drop() == 1
+    assert place.temples["club-a"].drop() == last + 1
     place.temples["club-b"].drop()
-    eventually(lambda: place.received("club-b") == 2)
+    eventually(lambda: place.received("club-b") == before + 2)
     assert place.get("/h/club-a/")[0] == 404, "a token of a tenant that is gone brings nothing back"
     assert not list((place.folder / "state" / "tenants").glob("club-a*"))
     assert place.temples["club-a"].report()["waiting"] == 1

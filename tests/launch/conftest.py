@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Queue
 
@@ -69,6 +69,7 @@ class Launched:
     """A launch that runs without a terminal."""
 
     def __init__(self, state: Path, *flags: str) -> None:
+        self.state = state
         self.web, self.broker = network.any_free_port(), network.any_free_port()
         self.process = subprocess.Popen(
             [
@@ -126,12 +127,26 @@ class Launched:
         self._queue.put(None)
 
 
+@contextmanager
+def launch(state: Path) -> Iterator[Launched]:
+    """Run a launch that is up, with broker, companion and temple, while the context lasts."""
+    started = Launched(state)
+    try:
+        started.ready()
+        yield started
+    finally:
+        started.clear()
+
+
 @pytest.fixture
 def launched(tmp_path: Path) -> Iterator[Launched]:
-    """A launch that is up, with broker, companion and temple."""
-    launch = Launched(tmp_path / "state")
-    try:
-        launch.ready()
-        yield launch
-    finally:
-        launch.clear()
+    """A launch for one test, which may end it."""
+    with launch(tmp_path / "state") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launched]:
+    """A launch for all tests that only look at it."""
+    with launch(tmp_path_factory.mktemp("launch") / "state") as started:
+        yield started

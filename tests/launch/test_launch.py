@@ -35,16 +35,15 @@ def test_the_table_answers_and_ctrl_c_leaves_no_process_behind(launched: Launche
     assert network.free(launched.broker)
 
 
-def test_no_line_of_a_launch_without_a_terminal_holds_a_control_code(launched: Launched) -> None:
-    assert all(line.isprintable() for line in launched.lines)
-    assert any(re.search(r"http://\S+/j/[A-Z0-9]{6}$", line) for line in launched.lines)
-    assert any(re.search(r"code.* [A-Z0-9]{3}-[A-Z0-9]{3}$", line) for line in launched.lines)
+def test_no_line_of_a_launch_without_a_terminal_holds_a_control_code(left_running: Launched) -> None:
+    assert all(line.isprintable() for line in left_running.lines)
+    assert any(re.search(r"http://\S+/j/[A-Z0-9]{6}$", line) for line in left_running.lines)
+    assert any(re.search(r"code.* [A-Z0-9]{3}-[A-Z0-9]{3}$", line) for line in left_running.lines)
 
 
-def test_what_the_broker_asks_for_is_for_its_owner_alone(launched: Launched, tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    assert stat.S_IMODE((state / "broker/nats-server.conf").stat().st_mode) == 0o600
-    with socket.create_connection(("127.0.0.1", launched.broker), timeout=5) as stranger:
+def test_what_the_broker_asks_for_is_for_its_owner_alone(left_running: Launched) -> None:
+    assert stat.S_IMODE((left_running.state / "broker/nats-server.conf").stat().st_mode) == 0o600
+    with socket.create_connection(("127.0.0.1", left_running.broker), timeout=5) as stranger:
         stranger.sendall(b"\x10\x10\x00\x04MQTT\x04\x02\x00\x3c\x00\x04abcd")
         assert stranger.recv(16)[:4] == b"\x20\x02\x00\x05"  # CONNACK: not authorized
 
@@ -66,8 +65,8 @@ def test_a_program_that_dies_is_named_and_the_rest_is_ended(launched: Launched) 
     assert not alive(pids)
 
 
-def test_a_second_launch_on_the_same_state_is_refused(launched: Launched, tmp_path: Path) -> None:
-    second = Launched(tmp_path / "state")
+def test_a_second_launch_on_the_same_state_is_refused(left_running: Launched) -> None:
+    second = Launched(left_running.state)
     try:
         code, said = second.ends()
     finally:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from paho.mqtt import publish
 
+import companion.cli.command_line
+import controller.app.command_line
 from controller.adapters.control_socket import send_request
 from templo import contract
 from tests.brokers import HOST, mosquitto
-from tests.path.conftest import ROOT, Way, eventually
+from tests.path.conftest import Way, eventually
 
 STRANGE = "f" * 32
 
@@ -34,21 +37,23 @@ def notices(way: Way) -> list[str]:
 
 
 def words(way: Way, *command: str) -> str:
-    """Run a command of the controller on the temple's state and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "controller", *command, "--state", str(way.temple_state)],
-        cwd=ROOT, capture_output=True, check=True, text=True,
-    )  # fmt: skip
-    return done.stdout
+    """Carry out a command of the controller on the temple's state and return what it prints."""
+    return printed(controller.app.command_line.main, *command, "--state", str(way.temple_state))
 
 
 def held(way: Way, *command: str) -> str:
-    """Run `templo-companion held` on the store of a companion that is stopped, and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "companion", "held", *command, "--state", str(way.companion_state)],
-        cwd=ROOT, capture_output=True, check=True, text=True,
-    )  # fmt: skip
-    return done.stdout
+    """Carry out `templo-companion held` on the store of a companion that is stopped, and return what it prints."""
+    return printed(companion.cli.command_line.main, "held", *command, "--state", str(way.companion_state))
+
+
+def printed(main: Callable[[Sequence[str]], int], *words: str) -> str:
+    mask, out = os.umask(0o077), io.StringIO()
+    try:
+        with redirect_stdout(out):
+            assert main(words) == 0
+    finally:
+        os.umask(mask)
+    return out.getvalue()
 
 
 def send_again_as_another(way: Way, seq: int) -> None:

@@ -24,7 +24,7 @@ from tests.brokers import free_port, mosquitto
 from tests.companion.conftest import SOURCE, Clock, Entropy
 from tests.companion.test_intake import Temple, status
 from tests.controller.program import ROOT
-from tests.databases import postgres
+from tests.databases import Postgres, postgres
 
 PATIENCE_S = 180
 TOKENS = 60
@@ -94,12 +94,18 @@ def holder(url: str) -> str:
     return holders(url).get("temple:templo") or holder(url)
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    with postgres(40) as running:
+        yield running
+
+
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
 def test_each_token_counts_once_though_the_companion_that_stores_them_is_gone(
-    tmp_path: Path, end: signal.Signals
+    server: Postgres, tmp_path: Path, end: signal.Signals
 ) -> None:
     with ExitStack() as running:
-        url = running.enter_context(postgres()).url()
+        url = server.url()
         broker = running.enter_context(mosquitto(tmp_path))
         store = SqlStore(url)
         running.callback(store.close)
@@ -150,9 +156,9 @@ def post_code(port: int, code: str) -> int:
         connection.close()
 
 
-def test_who_types_wrong_codes_at_one_companion_is_locked_out_at_the_other(tmp_path: Path) -> None:
+def test_who_types_wrong_codes_at_one_companion_is_locked_out_at_the_other(server: Postgres, tmp_path: Path) -> None:
     with ExitStack() as running:
-        url, nobody = running.enter_context(postgres()).url(), free_port()
+        url, nobody = server.url(), free_port()
         ports = [free_port(), free_port()]
         for port, name in zip(ports, ("one", "two"), strict=True):
             running.enter_context(worker(url, tmp_path / name, nobody, port))
