@@ -6,6 +6,7 @@ The pages are looked at in the longer language, which leaves names less room.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 from playwright.sync_api import Browser, Page, ViewportSize
 
@@ -15,7 +16,6 @@ from templo import contract
 from tests.browser.conftest import PHONE, Companion, Device, narrow_then_wide
 from tests.browser.layout import DRAWN, measured, too_wide
 from tests.browser.rooms import LONG, Room, stages
-from tests.cases import every_case
 from tests.web.conftest import ORGANISER
 
 Make = Callable[..., Device]
@@ -98,15 +98,26 @@ LEFT_OVER = """() => [...document.querySelectorAll(":is(.turn-whose, .siege-whos
 """What says whose turn it is, and how wide its last line is, as a share of its widest."""
 
 
-@every_case("game", ["mexica", "market", "siege", "moctezuma"])
+SAID = (
+    ("en", (LONG[2], LONG[1]), ("",)),
+    ("es", (LONG[2], LONG[1]), ("",)),
+    ("es", (LONG[5], LONG[3]), ("", "/screen")),
+)
+"""A language, who plays, the first being on turn, and the pages to look at.
+
+English has a rule of its own for a name of one word. A table screen's text keeps its size: in a narrow column there
+is no room beside one long word.
+"""
+
+
 def test_no_single_word_is_left_over_for_a_line_where_a_page_says_whose_turn_it_is(
-    companion: Companion, device: Make, game: str
+    companion: Companion, device: Make
 ) -> None:
     services = companion.home.services
-    reader = device(PHONE, "es", font="both")
+    readers = {language: device(PHONE, language, font="both") for language in ("en", "es")}
     found = []
-    # A table screen's text keeps its size: in a narrow column there is no room beside the one long word of LONG[2].
-    for names, paths in (((LONG[2], LONG[1]), ("",)), ((LONG[5], LONG[3]), ("", "/screen"))):
+    for game, (language, names, paths) in product(("mexica", "market", "siege", "moctezuma"), SAID):
+        reader = readers[language]
         table = services.tables.open(game, "Sunday", 2, next(iter(companion.home.games[game].presets)), {})
         key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, names, strict=True)))
         services.seats.begin(table.id, key)
@@ -120,7 +131,9 @@ def test_no_single_word_is_left_over_for_a_line_where_a_page_says_whose_turn_it_
                     said = page.evaluate(LEFT_OVER)
                     assert said
                     found += [
-                        f"{path} {window['width']}: {words} {share:.2f}" for words, share in said if share < 0.3
+                        f"{game} in {language}{path} at {window['width']}: {words} {share:.2f}"
+                        for words, share in said
+                        if share < 0.3
                     ]
     assert "\n".join(found) == ""
 
