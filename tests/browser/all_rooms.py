@@ -14,16 +14,15 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import ExitStack
-from functools import cache
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import fonts
-from tests.browser.conftest import Companion
+from tests.browser.conftest import PATIENCE_MS, Companion
 from tests.browser.rooms import ROOMS, SIZES, Found, Room, View, look
 from tests.conftest import launched
 from tests.web.conftest import WebHome
@@ -37,17 +36,28 @@ def measure(room: Room, views: Sequence[View], every: int, sizes: Sequence[tuple
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rooms-"))
         driver = stack.enter_context(sync_playwright())
 
-        @cache
-        def browser_in(font: str) -> Browser:
-            started = launched(driver, font, Path(folder))
-            stack.callback(started.close)
-            return started
-
+        browser = launched(driver, "both", Path(folder))
+        stack.callback(browser.close)
         home = WebHome(f"sqlite:///{folder}/companion.sqlite")
         stack.callback(home.store.close)
         companion = Companion.started(home)
         stack.callback(companion.stop)
-        return look(companion, browser_in, room, views, every=every, sizes=sizes)
+        pages = {
+            (layout, language): stack.enter_context(_page(browser, language))
+            for layout, language in dict.fromkeys((view.layout, view.language) for view in views)
+        }
+        windows = {layout: [each for each in sizes if each in made] or made for layout, made in SIZES.items()}
+        return look(companion, pages, room, views, every=every, windows=windows)
+
+
+@contextmanager
+def _page(browser: Browser, language: str) -> Iterator[Page]:
+    context = browser.new_context(locale=language, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
 
 
 def main() -> int:

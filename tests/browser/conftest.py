@@ -253,6 +253,19 @@ def device(devices: Devices) -> Iterator[Callable[..., Device]]:
     assert complaints == []
 
 
+def narrow_then_wide(page: Page) -> Iterator[Page]:
+    """Show an open page of a device with `font="both"` in the narrow font, then in the wide."""
+    if page.locator("#live").count():
+        page.wait_for_selector("html[data-scripted]", state="attached")
+    page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+    page.evaluate(f"document.fonts.ready.then({DRAWN})")
+    assert page.evaluate("[...document.fonts].some(font => font.status === 'loaded')"), "no web font is loaded"
+    yield page
+    page.evaluate(WITHOUT_FONTS)
+    page.evaluate(DRAWN)
+    yield page
+
+
 @pytest.fixture
 def in_both_fonts(devices: Devices) -> InBothFonts:
     """Open again what a page shows, to the same person and in the same size: in the narrow font, then in the wide."""
@@ -271,17 +284,7 @@ def in_both_fonts(devices: Devices) -> InBothFonts:
         copy = device.page
         try:
             copy.goto(page.url)
-            if copy.locator("#live").count():
-                copy.wait_for_selector("html[data-scripted]", state="attached")
-            copy.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
-            copy.evaluate(f"document.fonts.ready.then({DRAWN})")
-            assert copy.evaluate("[...document.fonts].some(font => font.status === 'loaded')"), (
-                "no web font is loaded"
-            )
-            yield copy
-            copy.evaluate(WITHOUT_FONTS)
-            copy.evaluate(DRAWN)
-            yield copy
+            yield from narrow_then_wide(copy)
         finally:
             devices.take_back(device)
 

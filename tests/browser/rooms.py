@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from companion.games.kit import CHANCE, Refusal
 from companion.model.table import ServiceError, Table
 from tests import fonts
-from tests.browser.conftest import PATIENCE_MS, Companion
+from tests.browser.conftest import Companion
 from tests.browser.layout import DRAWN, READ_FROM_AFAR, WITHOUT_FONTS, measured
 
 SHORT = ("A", "B", "C", "D", "E", "F")
@@ -144,45 +143,40 @@ class Found:
 
 def look(
     companion: Companion,
-    browser_in: Callable[[str], Browser],
+    pages: Mapping[tuple[str, str], Page],
     room: Room,
     views: Sequence[View],
     *,
     every: int = 1,
-    sizes: Sequence[tuple[int, int]] = (),
+    windows: Mapping[str, Sequence[tuple[int, int]]] = SIZES,
 ) -> dict[View, Found]:
-    """Play a table and measure views of it at every stage, or every few, in all sizes of window."""
+    """Play a table and measure views of it at every stage, or every few, in several windows.
+
+    Args:
+        companion: where the table is.
+        pages: a page for each layout and language, of a browser that has the wide font and loads the narrow one if a
+            view is in it.
+        room: the table.
+        views: what is measured of it.
+        every: measures every so manyth stage, and the end.
+        windows: the sizes of window in which each layout is measured.
+    """
     found = {view: Found() for view in views}
-    with ExitStack() as contexts:
-        pages = {
-            shown: contexts.enter_context(_page(browser_in("both"), shown[1]))
-            for shown in dict.fromkeys((view.layout, view.language) for view in views)
-        }
-        for n, stage in enumerate(stages(companion, room)):
-            if n % every and stage.table.phase != "over":
-                continue
-            for (layout, language), page in pages.items():
-                _open(companion, page, layout, stage)
-                for view in [View(layout, language, font) for font in fonts.FAMILIES]:
-                    if view not in found:
-                        continue
-                    if view.font == "wide":
-                        page.evaluate(WITHOUT_FONTS)
-                    found[view].stages += 1
-                    for size in [each for each in sizes if each in SIZES[layout]] or SIZES[layout]:
-                        _measure(page, view, size, n, stage, found[view])
-                page.goto(f"{companion.address}/healthz")  # it need not follow what is played until the next stage
+    for n, stage in enumerate(stages(companion, room)):
+        if n % every and stage.table.phase != "over":
+            continue
+        for (layout, language), page in pages.items():
+            _open(companion, page, layout, stage)
+            for view in [View(layout, language, font) for font in fonts.FAMILIES]:
+                if view not in found:
+                    continue
+                if view.font == "wide":
+                    page.evaluate(WITHOUT_FONTS)
+                found[view].stages += 1
+                for size in windows[layout]:
+                    _measure(page, view, size, n, stage, found[view])
+            page.goto(f"{companion.address}/healthz")  # it need not follow what is played until the next stage
     return found
-
-
-@contextmanager
-def _page(browser: Browser, language: str) -> Iterator[Page]:
-    context = browser.new_context(locale=language, reduced_motion="reduce")
-    context.set_default_timeout(PATIENCE_MS)
-    try:
-        yield context.new_page()
-    finally:
-        context.close()
 
 
 def _open(companion: Companion, page: Page, layout: str, stage: Stage) -> None:

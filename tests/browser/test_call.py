@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import ViewportSize, expect
+from playwright.sync_api import expect
 
 from companion.games.kit import Move
 from companion.model.table import Table
@@ -37,10 +37,11 @@ def table(companion: Companion) -> tuple[Table, str, str]:
     return services.tables.get(table.id), keys[0], keys[1]
 
 
-def _phone(companion: Companion, device: Make, table: Table, key: str) -> Device:
+def _phone(companion: Companion, device: Make, table: Table, key: str, script: str = "") -> Device:
     phone = device()
+    if script:
+        phone.page.add_init_script(script)
     phone.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
-    phone.page.add_init_script(TREMBLES)
     phone.watch(companion, table)
     return phone
 
@@ -60,7 +61,7 @@ def test_a_device_sounds_and_trembles_once_somebody_wants_it_and_remembers_that(
     companion: Companion, device: Make, table: tuple[Table, str, str]
 ) -> None:
     now, first, second = table
-    phone = _phone(companion, device, now, second)
+    phone = _phone(companion, device, now, second, TREMBLES)
     switch = phone.page.locator("[data-sound].sound")
     expect(switch).to_have_attribute("aria-pressed", "false")
     switch.click()
@@ -149,25 +150,26 @@ def test_a_table_screen_that_nobody_touched_shows_that_it_waits_and_a_touch_does
     expect(mute).to_have_attribute("data-played", "turn")
 
 
-@pytest.mark.parametrize("size", [SCREEN, {"width": 1366, "height": 768}, {"width": 820, "height": 1180}], ids=str)
 def test_a_victory_fills_the_table_screen_for_some_seconds_and_then_the_ending_is_there(
-    companion: Companion, device: Make, size: ViewportSize
+    companion: Companion, device: Make
 ) -> None:
     services = companion.home.services
     table = services.tables.open("mexica", "Sunday", 2, "temple_only", {"apocalypse_tokens": 13})
     key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, LONG, strict=False)))
     services.seats.begin(table.id, key)
-    screen, phone = device(size), _phone(companion, device, table, key)
+    screen, phone = device(SCREEN), _phone(companion, device, table, key)
     screen.page.clock.install()
     screen.watch(companion, table, "/screen")
     _play(companion, table, key, "settle", table.charter.seats[0])
     moment = screen.page.locator("body > .moment")
     expect(moment.locator(".moment-words")).to_contain_text(LONG[0])
-    assert moment.evaluate("each => [each.clientWidth, each.clientHeight]") == [size["width"], size["height"]]
-    assert moment.evaluate(
-        "each => [each.scrollWidth - each.clientWidth, each.scrollHeight - each.clientHeight]"
-    ) == [0, 0]
-    assert moment.locator(".moment-words").evaluate(LINES, LONG[0]) == 1
+    for width, height in ((820, 1180), (1366, 768), (1920, 1080)):
+        screen.page.set_viewport_size({"width": width, "height": height})
+        assert moment.evaluate("each => [each.clientWidth, each.clientHeight]") == [width, height]
+        assert moment.evaluate(
+            "each => [each.scrollWidth - each.clientWidth, each.scrollHeight - each.clientHeight]"
+        ) == [0, 0]
+        assert moment.locator(".moment-words").evaluate(LINES, LONG[0]) == 1
     spoken = screen.page.locator("#spoken")
     screen.page.clock.run_for(1_000)
     expect(spoken).to_contain_text(LONG[0])

@@ -9,7 +9,7 @@ from datetime import timedelta
 from playwright.sync_api import expect
 
 from companion.model.table import Table
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device, narrow_then_wide
 from tests.browser.layout import DRAWN, too_small, too_wide
 from tests.browser.test_access import violations_by_day_and_night
 
@@ -37,10 +37,10 @@ def doubtful(companion: Companion, **options: str | int) -> Table:
 
 
 def test_axe_finds_nothing_and_everything_fits_and_is_large_enough_for_a_thumb(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts
+    companion: Companion, device: Make
 ) -> None:
     table = doubtful(companion)
-    reader = device(PHONE, "es")
+    reader = device(PHONE, "es", font="both")
     reader.page.add_init_script(
         "window.broken = [];"
         "addEventListener('securitypolicyviolation', e => broken.push(e.violatedDirective + e.blockedURI))"
@@ -54,7 +54,7 @@ def test_axe_finds_nothing_and_everything_fits_and_is_large_enough_for_a_thumb(
             details.evaluate("details => details.open = true")
         if problems := violations_by_day_and_night(reader, rules=None):
             found[path] = problems
-        for page in in_both_fonts(reader.page):
+        for page in narrow_then_wide(reader.page):
             for size in (SCREEN, PHONE):
                 page.set_viewport_size(size)
                 page.evaluate(DRAWN)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, ViewportSize
+from playwright.sync_api import ViewportSize
 
 from tests.browser.conftest import Companion, Device
-from tests.browser.layout import WITHOUT_FONTS, measured
+from tests.browser.layout import DRAWN, WITHOUT_FONTS, measured
 from tests.browser.rooms import LONG, ROOMS, SIZES, Room, View, look, stages
 
 Make = Callable[..., Device]
@@ -20,14 +20,21 @@ WORST = [
 ]
 """Most players with the longest names, and the count of two. A long siege's map is made like that of a skirmish."""
 
+TIGHTEST = {
+    "phone": [each for each in SIZES["phone"] if each not in ((360, 780), (820, 1180))],
+    "screen": SIZES["screen"],
+}
+"""To every style sheet a phone of 360 x 780 is one of 360 x 640, and a tablet of 820 x 1180 one of 768 x 1024."""
+
 
 @pytest.mark.parametrize("room", WORST, ids=str)
 def test_nothing_overlaps_is_cut_or_too_small_with_the_longest_names(
-    companion: Companion, browser_in: Callable[[str], Browser], room: Room
+    companion: Companion, device: Make, room: Room
 ) -> None:
-    """On a phone and a table screen, at every size of window; at 1920 x 1080 no text is under 28 px."""
+    """On a phone and a table screen, in the tightest window of each shape; at 1920 x 1080 no text is under 28 px."""
     views = [View(layout, "es", "wide") for layout in SIZES]
-    found = look(companion, browser_in, room, views, every=18)
+    pages = {(view.layout, view.language): device(language="es", guide=True).page for view in views}
+    found = look(companion, pages, room, views, every=18, windows=TIGHTEST)
     assert all(each.texts > 100 for each in found.values())
     assert [each.wrong for each in found.values()] == [{}, {}]
 
@@ -51,10 +58,11 @@ def test_a_laptop_and_a_tablet_show_the_whole_board_during_a_guided_turn_too(
     services.seats.begin(table.id, key)
     phone = device(guide=True)
     phone.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
+    phone.watch(companion, table)
+    phone.page.wait_for_selector(".live[data-guiding]")
     for width, height in ((1366, 768), (1280, 720), (768, 1024), (820, 1180)):
         phone.page.set_viewport_size({"width": width, "height": height})
-        phone.watch(companion, table)
-        phone.page.wait_for_selector(".live[data-guiding]")
+        phone.page.evaluate(DRAWN)
         box = phone.page.locator(board).first.bounding_box()
         turn = phone.page.locator(":is(.region-turn, .region-head)").first.bounding_box()
         assert box is not None
@@ -76,25 +84,26 @@ BOXES = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("layout", ["", "/screen"])
 def test_a_page_without_its_fonts_is_laid_out_as_in_a_browser_that_loads_none(
-    companion: Companion, browser_in: Callable[[str], Browser], layout: str
+    companion: Companion, device: Make
 ) -> None:
     table = companion.home.services.tables.open("market", "Sunday", 2, "short", {})
     companion.home.services.seats.begin(table.id, table.code)
-    found = {}
-    for browser in ("both", "narrow", "wide"):
-        page = browser_in(browser).new_page(viewport={"width": 820, "height": 1180}, locale="es")
-        page.goto(f"{companion.address}/t/{table.id}{layout}")
-        page.wait_for_selector("html[data-scripted]", state="attached")
-        found[browser] = page.evaluate(BOXES)
-        if browser == "both":
-            page.evaluate(WITHOUT_FONTS)
-            found["neither"] = page.evaluate(BOXES)
-        page.close()
-    assert found["both"] == found["narrow"]
-    assert found["neither"] == found["wide"]
-    assert found["narrow"] != found["wide"]
+    tablets = {
+        font: device({"width": 820, "height": 1180}, "es", font=font).page for font in ("both", "narrow", "wide")
+    }
+    for layout in ("", "/screen"):
+        found = {}
+        for font, page in tablets.items():
+            page.goto(f"{companion.address}/t/{table.id}{layout}")
+            page.wait_for_selector("html[data-scripted]", state="attached")
+            found[font] = page.evaluate(BOXES)
+            if font == "both":
+                page.evaluate(WITHOUT_FONTS)
+                found["neither"] = page.evaluate(BOXES)
+        assert found["both"] == found["narrow"], layout
+        assert found["neither"] == found["wide"], layout
+        assert found["narrow"] != found["wide"], layout
 
 
 @pytest.mark.parametrize(

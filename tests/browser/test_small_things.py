@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from companion.model.table import Table
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device, narrow_then_wide
 from tests.browser.layout import DRAWN, READ_FROM_AFAR, measured, too_wide
 from tests.browser.rooms import LONG, Room, stages
 
@@ -21,10 +21,11 @@ def test_the_map_of_the_siege_is_as_high_as_the_window_where_there_is_room_besid
 ) -> None:
     table = companion.home.services.tables.open("siege", "Sunday", 2, "skirmish", {})
     companion.home.services.seats.begin(table.id, table.code)
-    phone = device()
+    phone = device({"width": 780, "height": 360})
+    phone.watch(companion, table)
     for width, height, wide in ((780, 360, 420), (1366, 768, 850)):
         phone.page.set_viewport_size({"width": width, "height": height})
-        phone.watch(companion, table)
+        phone.page.evaluate(DRAWN)
         box = phone.page.locator(".siege-map").bounding_box()
         assert box is not None
         assert box["width"] >= wide
@@ -104,9 +105,8 @@ def begun(companion: Companion, game: str) -> Table:
     return companion.home.services.seats.begin(table.id, table.code)
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
-def test_the_screen_of_a_game_without_a_temple_names_none(companion: Companion, device: Make, language: str) -> None:
-    screen = device(SCREEN, language)
+def test_the_screen_of_a_game_without_a_temple_names_none(companion: Companion, device: Make) -> None:
+    screen = device(SCREEN, "es")
     for game in ("market", "moctezuma", "siege"):
         screen.watch(companion, begun(companion, game), "/screen")
         assert not any(each.is_visible() for each in screen.page.locator(".region-health *").all()), game
@@ -119,11 +119,11 @@ def test_the_last_entries_of_a_screen_name_the_gods_whole(companion: Companion, 
     for _ in range(3):
         companion.drop("tlaloc")
         companion.drop("huitzilopochtli")
-    for font in ("wide", "narrow"):
-        screen = device(SCREEN, font=font)
-        screen.watch(companion, table, "/screen")
-        expect(screen.page.locator(".log")).to_contain_text("Tlaloc")
-        assert measured(screen.page, least=READ_FROM_AFAR, whole=True).wrong == ()
+    screen = device(SCREEN, font="both")
+    screen.watch(companion, table, "/screen")
+    expect(screen.page.locator(".log")).to_contain_text("Tlaloc")
+    for page in narrow_then_wide(screen.page):
+        assert measured(page, least=READ_FROM_AFAR, whole=True).wrong == ()
 
 
 def test_the_button_of_a_page_for_the_printer_prints_it(companion: Companion, device: Make) -> None:
@@ -152,9 +152,9 @@ def test_the_buttons_of_the_siege_s_map_lie_on_no_name_and_nothing_lies_on_them(
     phone = device()
     companion.home.services.seats.begin(table.id, table.code)
     phone.share(companion, table)
-    for width, height in ((360, 640), (360, 780), (780, 360), (820, 1180), (1366, 768)):
+    for width, height in ((360, 780), (360, 640), (780, 360), (820, 1180), (1366, 768)):
         phone.page.set_viewport_size({"width": width, "height": height})
-        phone.watch(companion, table)
+        phone.page.evaluate(DRAWN)
         for name in ("Whole map", "Farther", "Nearer"):
             button = phone.page.get_by_role("button", name=name)
             expect(button).to_be_in_viewport(ratio=1)

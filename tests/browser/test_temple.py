@@ -34,7 +34,6 @@ DIAGNOSES = (
     ("no-power", "both_dark", BOTH, "dark", "Check what powers both emitters: the supply and its plug."),
     ("reversed", "reversed", T, "reversed", "Set beams.broken in the temple’s settings from low to high"),
     ("sunlight", "flicker", T, "flicker", "Shade it from the sun and from lamps, then push its plug in firmly."),
-    ("sun-through-leaves", "flicker", T, "flicker", "Shade it from the sun and from lamps, then push its plug"),
     ("weak-supply", "weak_supply", BOTH, "flicker", "Check the power supply of both: use a stronger one"),
     ("sunlight-passed", "flickered", T, "clear", "Shade it from the sun, push its plug in firmly, and check that"),
     ("blocked", "blocked", T, "jammed", "Clear the chute. If it is clear, push the emitter’s plug in firmly."),

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from companion.model.table import Table
 from tests import sanctuary
-from tests.browser.conftest import PHONE, Companion, Device, InBothFonts
+from tests.browser.conftest import PHONE, Companion, Device, narrow_then_wide
 from tests.browser.layout import DRAWN, too_full, too_small, too_wide
 from tests.browser.test_access import violations_by_day_and_night
 
@@ -36,16 +36,14 @@ def restored(companion: Companion) -> None:
     sanctuary.came_back(companion.home, "ledger_restored", "ledger_cloned")
 
 
-def test_the_pages_of_held_tokens_fit_and_axe_finds_nothing(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts, table: Table
-) -> None:
-    reader = device(PHONE, "es")
+def test_the_pages_of_held_tokens_fit_and_axe_finds_nothing(companion: Companion, device: Make, table: Table) -> None:
+    reader = device(PHONE, "es", font="both")
     reader.join(companion, table, "west", "Nezahualcoyotl Texcoco")
     found: dict[str, Any] = {}
     for path in (f"/t/{table.id}/held", f"/temples/{sanctuary.NAME}/held", f"/temples/{sanctuary.NAME}"):
         reader.page.goto(companion.address + path)
         found[path] = violations_by_day_and_night(reader, LAPTOP, rules=None)
-        for page in in_both_fonts(reader.page):
+        for page in narrow_then_wide(reader.page):
             for size in (PHONE, LAPTOP):
                 page.set_viewport_size(size)
                 page.evaluate(DRAWN)
@@ -54,15 +52,15 @@ def test_the_pages_of_held_tokens_fit_and_axe_finds_nothing(
 
 
 def test_the_question_of_old_tokens_and_the_notices_fit_and_axe_finds_nothing(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts
+    companion: Companion, device: Make
 ) -> None:
     restored(companion)
-    reader = device(PHONE, "es")
+    reader = device(PHONE, "es", font="both")
     found: dict[str, Any] = {}
     for path in (f"/temples/{sanctuary.NAME}", "/temples", "/"):
         reader.page.goto(companion.address + path)
         found[path] = violations_by_day_and_night(reader, LAPTOP)
-        for page in in_both_fonts(reader.page):
+        for page in narrow_then_wide(reader.page):
             for size in (PHONE, LAPTOP):
                 page.set_viewport_size(size)
                 page.evaluate(DRAWN)
