@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import random
 import socket
+import sqlite3
 import subprocess
-from contextlib import suppress
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from companion.adapters.database.opening import StoreError
+from companion.adapters.database.opening import StoreError, make_sqlite_durable
 from companion.adapters.database.schema import SCHEMA
 from companion.adapters.database.sql_store import SqlStore
 from companion.games.kit import Move
@@ -307,6 +310,20 @@ def test_after_a_downgrade_a_store_names_the_copy_that_leads_back(tmp_path: Path
     execute(url, f"UPDATE about SET value = '{SCHEMA + 1}' WHERE key = 'schema'")
     with pytest.raises(StoreError, match=f"or go back to {copy}, made before the update"):
         SqlStore(url)
+
+
+def test_who_opens_a_new_file_at_the_same_moment_as_others_waits_for_them(tmp_path: Path) -> None:
+    together = threading.Barrier(6)
+
+    def opened(file: Path) -> str:
+        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            together.wait(60)
+            make_sqlite_durable(connection, None)
+            return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+    with ThreadPoolExecutor(6) as pool:
+        for n in range(60):
+            assert set(pool.map(opened, [tmp_path / f"{n}.sqlite"] * 6)) == {"wal"}
 
 
 def test_a_table_finds_its_tokens_by_an_index(home: Home, database: str) -> None:

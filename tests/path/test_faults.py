@@ -94,7 +94,7 @@ def test_a_temple_that_is_killed_keeps_what_it_counted_and_goes_on_from_there(wa
     assert Counter(way.scored()) == Counter(ledger)
 
 
-@pytest.mark.parametrize("way", ["nats-server"], indirect=True)
+@pytest.mark.parametrize("way", BOTH, indirect=True)
 def test_both_ends_stop_when_they_are_asked_and_lose_nothing(way: Way) -> None:
     way.drop("tlaloc", 20)
     way.dropped()

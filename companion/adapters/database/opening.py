@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +26,9 @@ UNANSWERED_S = 6
 
 _KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """A machine that lost its power is noticed within half a minute, even if nothing is being sent to it."""
+
+_BUSY_S = 5
+"""How long a connection to SQLite waits for another one's lock."""
 
 PAGES_AT_A_TIME = 1024
 """How much of a database is copied between two reports of progress: 4 MB."""
@@ -168,11 +172,28 @@ def _way_back(engine: sa.Engine) -> str:
 def make_sqlite_durable(connection: Any, record: object) -> None:
     """Let a new connection to SQLite write whatever is committed to the disk."""
     cursor = connection.cursor()
-    cursor.execute("PRAGMA busy_timeout=5000")
-    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute(f"PRAGMA busy_timeout={_BUSY_S * 1000}")
+    _write_ahead(cursor)
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _write_ahead(cursor: sqlite3.Cursor) -> None:
+    """Switch a database to WAL mode, which several that open a new one at the same moment all try.
+
+    SQLite refuses all but one of them at once, whatever its timeout is.
+    """
+    until = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def sqlite_path(url: str) -> Path | None:
