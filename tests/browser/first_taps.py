@@ -154,18 +154,15 @@ def _await(companion: Companion, page: Page, table: str, before: tuple[int, str]
     raise AssertionError(f"a tap did nothing in 30 s on {page.url}")
 
 
-def sizes_on_screen(companion: Companion, browser: Browser, game: str) -> list[float]:
-    """Return the size in px of every text on the table screen of a game that was begun, of 1920 by 1080."""
+def sizes_on_screen(companion: Companion, page: Page, game: str) -> list[float]:
+    """Return the size in px of every text on the table screen of a game that was begun; its page is 1920 by 1080."""
     services = companion.home.services
     preset = next(iter(companion.home.games[game].presets))
     table = services.tables.open(game, "Sunday", 2, preset, {})
     services.seats.begin(table.id, table.code)
-    context = browser.new_context(viewport=SCREEN, locale="en", reduced_motion="reduce")
-    page = context.new_page()
     page.goto(f"{companion.address}/t/{table.id}/screen")
     page.wait_for_selector("html[data-scripted]", state="attached")
     found: list[float] = page.evaluate(SIZES)
-    context.close()
     return found
 
 
@@ -203,8 +200,9 @@ def main() -> int:
                 print(f"| {game} | {' | '.join(cells)} |")
             print("\n| table screen | texts | smallest, px | median, px | largest, px |")
             print("| --- | --: | --: | --: | --: |")
+            screen = browser.new_page(viewport=SCREEN, locale="en", reduced_motion="reduce")
             for game in GAMES:
-                sizes = sizes_on_screen(companion, browser, game)
+                sizes = sizes_on_screen(companion, screen, game)
                 figures = " | ".join(f"{each:.0f}" for each in (min(sizes), median(sizes), max(sizes)))
                 print(f"| {game} | {len(sizes)} | {figures} |")
         finally:

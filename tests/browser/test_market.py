@@ -9,16 +9,16 @@ from playwright.sync_api import expect
 
 from companion.games.market import GAME
 from companion.model.table import Table
-from tests.browser.conftest import SCREEN, Companion, Device, InBothFonts
+from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.driving import played_out
 from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import OPENED, violations
+from tests.browser.without_fonts import with_and_without_fonts
 from tests.games.market_sitting import all_options
 
 Make = Callable[..., Device]
 
 SEATS = {"south": "Ana", "east": "Ben"}
-TURNS = 4
 STEPS = ("coin", "draw", "shift", "money", "king", "turn")
 """What a player of the classic game is asked for."""
 
@@ -43,12 +43,11 @@ def _seated(companion: Companion, device: Make, **chosen: str | int) -> tuple[Ta
 
 
 def _shared(companion: Companion, device: Make, **chosen: str | int) -> tuple[Table, Device]:
-    """Open a table with one phone for both seats, and begin."""
+    """Begin a table with one phone for both seats."""
     table, phone = _set(companion, **chosen), device()
-    phone.share(companion, table)
-    phone.page.click(".begin-form button")
-    expect(phone.page.locator("body")).to_have_class(re.compile("phase-running"))
-    phone.listening()
+    phone.hold(companion, table)
+    companion.home.services.seats.begin(table.id, table.code)
+    phone.watch(companion, table)
     return table, phone
 
 
@@ -71,6 +70,16 @@ def _tap(companion: Companion, table: Table, phone: Device, selector: str) -> No
     phone.page.wait_for_function("version => document.getElementById('live').dataset.version >= version", arg=now)
 
 
+def _post(companion: Companion, table: Table, phone: Device) -> None:
+    """Make a move that was made by taps before, without taps."""
+    now = _now(companion, table)
+    seat = now.game.to_act(now.state)[0]
+    move = now.game.moves(now.state, seat)[0]
+    assert companion.home.services.play.move(
+        table.id, phone.key(table), seat, move, now.version, f"post{now.version}"
+    ).accepted
+
+
 def test_each_kind_of_move_is_made_by_a_tap_on_two_phones_and_both_see_the_end(
     companion: Companion, device: Make
 ) -> None:
@@ -78,10 +87,13 @@ def test_each_kind_of_move_is_made_by_a_tap_on_two_phones_and_both_see_the_end(
     steps: set[tuple[str, str]] = set()
     for _ in range(400):
         state = _now(companion, table).state
-        if state.over or (state.turn > TURNS and len(steps) == len(STEPS) * len(phones)):
+        if state.over or len(steps) == len(STEPS) * len(phones):
             break
         seat = state.seats[state.seat]
         phone = phones[seat]
+        if (seat, state.step) in steps and state.step != "turn":
+            _post(companion, table, phone)
+            continue
         first = {
             "coin": f'[data-pick^="buyer:{seat}:"][data-can="own"]',
             "money": f'[data-pick^="buyer:{seat}:"][data-can="own"]',
@@ -106,9 +118,14 @@ def test_each_kind_of_move_is_made_by_a_tap_on_two_phones_and_both_see_the_end(
 
 
 def test_each_phone_sees_its_own_buyers_nearest(companion: Companion, device: Make) -> None:
-    _, phones = _seated(companion, device, setup="random")
-    for seat, phone in phones.items():
-        phone.page.wait_for_selector(".buyer.mine")
+    table = _set(companion, setup="random")
+    keys = {seat: companion.home.seated(table, seat, name) for seat, name in SEATS.items()}
+    companion.home.services.seats.begin(table.id, keys["south"])
+    phone = device()
+    for seat, key in keys.items():
+        phone.context.clear_cookies()
+        phone.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
+        phone.watch(companion, table)
         lowest = max(phone.page.locator(".buyer").all(), key=lambda each: (each.bounding_box() or {"y": 0})["y"])
         assert (lowest.get_attribute("data-pick") or "").startswith(f"buyer:{seat}:")
 
@@ -163,13 +180,13 @@ def test_without_a_script_the_same_moves_are_made_page_by_page(companion: Compan
     assert 14 in _now(companion, table).state.market
 
 
-def test_the_table_screen_shows_market_and_king_without_scrolling(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts
-) -> None:
-    table, _ = _shared(companion, device, setup="random")
-    screen = device(SCREEN)
+def test_the_table_screen_shows_market_and_king_without_scrolling(companion: Companion, device: Make) -> None:
+    table = _set(companion, setup="random")
+    companion.home.services.seats.begin(table.id, table.code)
+    screen = device(SCREEN, font="both")
     screen.watch(companion, table, "/screen")
-    for page in in_both_fonts(screen.page):
+    page = screen.page
+    for _ in with_and_without_fonts(page):
         box = page.locator(".market-board").bounding_box()
         assert box
         assert box["y"] + box["height"] <= SCREEN["height"]
@@ -225,11 +242,9 @@ def test_the_score_pad_refuses_more_tokens_than_there_are(companion: Companion, 
     phone.complaints.clear()  # the browser's own line for the answer 409
 
 
-def test_axe_finds_nothing_and_everything_fits_at_play_and_in_each_aid(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts
-) -> None:
+def test_axe_finds_nothing_and_everything_fits_at_play_and_in_each_aid(companion: Companion, device: Make) -> None:
     """axe finds nothing, a thumb meets every button, and no page is wider than a phone: at play and in each aid."""
-    phone, found = device(language="es", scheme="dark"), {}
+    phone, found = device(language="es", scheme="dark", font="both"), {}
     table = _set(companion, setup="random")
     phone.share(companion, table)
     phone.page.click(".begin-form button")
@@ -237,6 +252,8 @@ def test_axe_finds_nothing_and_everything_fits_at_play_and_in_each_aid(
     phone.listening()
     for name in ("first coins", "first turn", "screen", *GAME.tools):
         if name == "first turn":
+            phone.page.reload()
+            phone.listening()
             for _ in range(2):
                 phone.page.wait_for_timeout(500)
                 _tap(companion, table, phone, '[data-pick^="buyer:"][data-can="own"]')
@@ -249,8 +266,8 @@ def test_axe_finds_nothing_and_everything_fits_at_play_and_in_each_aid(
             phone.listening()
         phone.page.evaluate(OPENED)
         problems = violations(phone)
-        for page in in_both_fonts(phone.page):
-            problems += [*too_small(page), *too_wide(page)]
+        for _ in with_and_without_fonts(phone.page):
+            problems += [*too_small(phone.page), *too_wide(phone.page)]
         if problems:
             found[name] = problems
     assert found == {}

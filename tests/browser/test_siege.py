@@ -13,6 +13,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from companion.games.siege.rules import maps
 from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.layout import DRAWN
 from tests.browser.siege_map import SLIP, deed, die, tap_hex
 
 Make = Callable[..., Device]
@@ -32,8 +33,10 @@ def state(page: Page) -> dict[str, object]:
 def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Companion, device: Make) -> None:
     table = skirmish(companion)
     ana, ben, screen = device(), device(), device(SCREEN)
-    ana.join(companion, table, "aztecs", "Ana")
-    ben.join(companion, table, "spaniards", "Ben")
+    for phone, seat, name in ((ana, "aztecs", "Ana"), (ben, "spaniards", "Ben")):
+        key = companion.home.seated(table, seat, name)
+        phone.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
+        phone.watch(companion, table)
     screen.watch(companion, table, "/screen")
     tap_hex(ana.page, "e7")
     expect(ana.page.locator(".siege-hand")).to_contain_text("Aztec warriors")
@@ -107,13 +110,13 @@ def test_an_aid_stands_alone_beside_a_real_table(
             phone.page.wait_for_timeout(SLIP)
             phone.page.click(f'.region-aid button:has-text("{words}")')
     expect(phone.page.locator(".region-aid")).to_contain_text(says)
-    screen = device(SCREEN)
-    screen.page.goto(f"{phone.page.url}/screen")
-    screen.listening()
-    screen.page.locator(".log").evaluate(LONGER)
-    screen.page.locator(".log-line").first.hover()
-    screen.page.mouse.wheel(0, 10_000)
-    expect(screen.page.locator(".log-line").last).to_be_in_viewport(ratio=1)
+    phone.page.set_viewport_size(SCREEN)
+    phone.page.goto(f"{phone.page.url}/screen")
+    phone.listening()
+    phone.page.locator(".log").evaluate(LONGER)
+    phone.page.locator(".log-line").first.hover()
+    phone.page.mouse.wheel(0, 10_000)
+    expect(phone.page.locator(".log-line").last).to_be_in_viewport(ratio=1)
 
 
 def test_a_map_is_drawn_by_taps_checked_and_saved_as_a_file(companion: Companion, device: Make) -> None:
@@ -159,8 +162,8 @@ def marching(companion: Companion, phone: Device) -> Table:
     """Let one phone hold both sides of a skirmish in which the app rolls, and bring it to its first march."""
     services = companion.home.services
     table = skirmish(companion)
-    phone.share(companion, table)
-    token = next(cookie["value"] for cookie in phone.context.cookies() if table.id in cookie["name"])
+    phone.hold(companion, table)
+    token = phone.key(table)
     services.play.let_app_roll(table.id, token, True)
     for n in range(40):
         table = services.tables.get(table.id)
@@ -170,8 +173,7 @@ def marching(companion: Companion, phone: Device) -> Table:
         moves = table.game.moves(table.state, seat)
         move = next((move for name in ("rest", "ready") for move in moves if move.name == name), moves[0])
         services.play.move(table.id, token, seat, move, table.version, f"march{n}")
-    phone.page.goto(f"{companion.address}/t/{table.id}")
-    phone.listening()
+    phone.watch(companion, table)
     phone.page.click('[data-siege="whole"]')
     return table
 
@@ -229,13 +231,16 @@ def test_the_names_on_the_map_lie_above_the_counters_and_leave_most_of_each(
     services = companion.home.services
     table = services.tables.open("siege", "Siege", 2, preset, {})
     services.seats.begin(table.id, table.code)
+    phone = device(SCREEN)
     for viewport, layout, most in (
+        (SCREEN, "/screen", 0.35),
         (ViewportSize(width=360, height=780), "", 0.2),
         (ViewportSize(width=1366, height=768), "", 0.2),
-        (SCREEN, "/screen", 0.35),
     ):
-        phone = device(viewport)
-        phone.watch(companion, table, layout)
+        phone.page.set_viewport_size(viewport)
+        if not phone.page.url.endswith(f"{table.id}{layout}"):
+            phone.watch(companion, table, layout)
+        phone.page.evaluate(DRAWN)
         found = phone.page.evaluate(COVERED)
         assert found["above"]
         assert found["names"]
@@ -285,7 +290,8 @@ def test_ground_and_counters_stay_together_when_all_is_painted_anew(companion: C
 def test_everything_can_be_done_from_the_list_without_the_map(companion: Companion, device: Make) -> None:
     table = skirmish(companion)
     phone = device()
-    phone.share(companion, table)
+    phone.hold(companion, table)
+    phone.watch(companion, table)
     phone.page.locator("summary", has_text="as a list").click()
     phone.page.click('.siege-list a:has-text("Place the unit in hand")')
     phone.page.click('button:has-text("Place Cuauhtemoc on i6")')
@@ -325,7 +331,8 @@ class Fingers:
 def test_two_fingers_bring_the_map_nearer_where_they_are_and_tap_nothing(companion: Companion, device: Make) -> None:
     table = skirmish(companion)
     phone = device(has_touch=True)
-    phone.share(companion, table)
+    phone.hold(companion, table)
+    phone.watch(companion, table)
     version = companion.home.services.tables.get(table.id).version
     phone.page.locator(".siege-tools").wait_for()
     phone.page.click('[data-siege="whole"]')
@@ -365,7 +372,8 @@ def test_two_fingers_bring_the_map_nearer_where_they_are_and_tap_nothing(compani
 def test_one_finger_or_the_mouse_drags_the_map_and_places_nothing(companion: Companion, device: Make) -> None:
     table = skirmish(companion)
     phone = device()
-    phone.share(companion, table)
+    phone.hold(companion, table)
+    phone.watch(companion, table)
     box = phone.page.locator(".siege-pieces")
     before = [float(each) for each in (box.get_attribute("viewBox") or "").split()]
     phone.page.click('[data-siege="nearer"]')
