@@ -9,11 +9,10 @@ from playwright.sync_api import expect
 
 from companion.games.market import GAME
 from companion.model.table import Table
-from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.conftest import SCREEN, Companion, Device, narrow_then_wide
 from tests.browser.driving import played_out
 from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import OPENED, violations
-from tests.browser.without_fonts import with_and_without_fonts
 from tests.games.market_sitting import all_options
 
 Make = Callable[..., Device]
@@ -186,7 +185,7 @@ def test_the_table_screen_shows_market_and_king_without_scrolling(companion: Com
     screen = device(SCREEN, font="both")
     screen.watch(companion, table, "/screen")
     page = screen.page
-    for _ in with_and_without_fonts(page):
+    for _ in narrow_then_wide(page):
         box = page.locator(".market-board").bounding_box()
         assert box
         assert box["y"] + box["height"] <= SCREEN["height"]
@@ -266,7 +265,7 @@ def test_axe_finds_nothing_and_everything_fits_at_play_and_in_each_aid(companion
             phone.listening()
         phone.page.evaluate(OPENED)
         problems = violations(phone)
-        for _ in with_and_without_fonts(phone.page):
+        for _ in narrow_then_wide(phone.page):
             problems += [*too_small(phone.page), *too_wide(phone.page)]
         if problems:
             found[name] = problems

@@ -11,9 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from companion.games.moctezuma.rules.state import State
 from companion.model.table import Table
-from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.conftest import SCREEN, Companion, Device, narrow_then_wide
 from tests.browser.layout import too_small, too_wide
-from tests.browser.without_fonts import with_and_without_fonts
 
 Make = Callable[..., Device]
 
@@ -243,7 +242,7 @@ def test_an_aid_opens_with_one_tap_and_is_used(companion: Companion, device: Mak
     page.locator(f'form[action$="/aids/{aid}"] button').click()
     page.wait_for_selector("html[data-scripted]", state="attached")
     closed = page.locator("details:not([open])").count()
-    for _ in with_and_without_fonts(page):
+    for _ in narrow_then_wide(page):
         assert too_wide(page) == []
     if closed:
         page.reload()  # the details are closed again
@@ -290,6 +289,6 @@ def test_nothing_overflows_a_small_phone(companion: Companion, device: Make) -> 
     phone = device({"width": 320, "height": 640}, font="both")
     held_by(companion, table, phone)
     tap(phone.page, phone.page.get_by_role("button", name="Red", exact=True))
-    for _ in with_and_without_fonts(phone.page):
+    for _ in narrow_then_wide(phone.page):
         assert too_wide(phone.page) == []
         assert too_small(phone.page, ":is(.button, .hold, summary):not(.table-header *)") == []

@@ -46,6 +46,9 @@ DIAGNOSES = (
 )  # fmt: skip
 """A scenario, what the page finds in it and of which slot, how the beam is drawn, and what to do about it."""
 
+QUIET_MS = 1_100
+"""After a beam's last change a temple does not switch its emitters for a second."""
+
 SLIP_MS = 700
 """After a tap the page takes no other for that long where something else came to stand under the finger."""
 
@@ -148,6 +151,7 @@ def test_a_temple_that_is_well_has_nothing_to_do(installation: Installation, dev
     expect(phone.page.locator(".now-state")).to_contain_text("Working")
     expect(phone.page.locator(".todo-nothing")).to_have_text("Nothing. Both beams are clear, and each is proved.")
     expect(phone.page.locator(".emitters")).to_contain_text("switches its emitters to prove its beams")
+    phone.page.wait_for_timeout(QUIET_MS)
     tap(phone.page, "Self-test")
     answered = phone.page.locator('.request[data-request="selftest"][data-stage="answered"]')
     expect(answered).to_contain_text("The emitters were switched off for a fifth")
