@@ -102,7 +102,7 @@ PLAYS = {
         {"apocalypse_tokens": 13},
         (
             Scene(True, 7, first=(r"^\w+ \d+$", r"^\d+ · ", "^I drew")),
-            Scene(False, 8, first=("^Roll$", "^Draw$", "^Ana gives", "^Done")),
+            Scene(False, 9, first=("^Roll$", "^Draw$", "^Done", "^Ana gives")),
             Scene(True, 0, lambda state: state.clock is not None and not forestalled(state), "The countdown: "),
         ),
         ("War ",),
