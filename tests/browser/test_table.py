@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from flask import request
-from playwright.sync_api import ViewportSize, expect
+from playwright.sync_api import Route, ViewportSize, expect
 
 from companion.model.table import ServiceError
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
@@ -278,6 +278,28 @@ def test_a_connection_that_dies_in_silence_shows_what_is_stale_until_the_page_is
     companion.drop("tlaloc")
     expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
     phone.complaints.clear()  # the browser itself complains of each refused connection
+
+
+def test_an_attempt_that_nobody_answers_is_made_anew_at_once_when_the_network_is_back(
+    companion: Companion, device: Make
+) -> None:
+    table = companion.table()
+    phone = device()
+    phone.page.clock.install()
+    asked: list[Route] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route)
+        if len(asked) > 1:
+            route.continue_()
+
+    phone.page.route("**/stream*", answer)
+    with phone.page.expect_request("**/stream*"):
+        phone.watch(companion, table)
+    phone.page.clock.pause_at(phone.page.evaluate("new Date(Date.now() + 1000).toISOString()"))
+    phone.page.evaluate("dispatchEvent(new Event('online'))")
+    companion.drop("tlaloc")
+    expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
 
 
 def test_a_page_whose_stream_cannot_read_the_store_stays_says_so_and_goes_on_later(

@@ -31,7 +31,8 @@ export class Live {
     });
     addEventListener("pagehide", () => this.rest());
     addEventListener("pageshow", () => document.hidden || this.open());
-    addEventListener("online", () => (document.hidden && !stays()) || this.open()); // the next attempt may be seconds away
+    // The next attempt may be seconds away.
+    addEventListener("online", () => (document.hidden && !stays()) || this.again());
   }
 
   open() {
@@ -62,6 +63,12 @@ export class Live {
       this.retry();
       if (this.failures > 1) this.say();
     });
+  }
+
+  /** Try at once; an attempt that is not answered yet began without a network, and ends in its error. */
+  again() {
+    if (this.source?.readyState === EventSource.CONNECTING) this.close();
+    this.open();
   }
 
   close() {
