@@ -22,7 +22,6 @@ from tests.web.conftest import WebHome
 PHONE: ViewportSize = {"width": 360, "height": 780}
 SCREEN: ViewportSize = {"width": 1920, "height": 1080}
 STREAMS = 16
-InBothFonts = Callable[[Page], Iterator[Page]]
 Kind = tuple[Any, ...]
 """What a device cannot change once it is made: its font, its language and the like."""
 
@@ -264,28 +263,3 @@ def narrow_then_wide(page: Page) -> Iterator[Page]:
     page.evaluate(WITHOUT_FONTS)
     page.evaluate(DRAWN)
     yield page
-
-
-@pytest.fixture
-def in_both_fonts(devices: Devices) -> InBothFonts:
-    """Open again what a page shows, to the same person and in the same size: in the narrow font, then in the wide."""
-
-    def both(page: Page) -> Iterator[Page]:
-        language, dark, guided = page.evaluate(
-            "[navigator.language, matchMedia('(prefers-color-scheme: dark)').matches, !localStorage['guide:mexica']]"
-        )
-        looks: dict[str, Any] = {
-            "locale": language,
-            "color_scheme": "dark" if dark else "light",
-            "reduced_motion": "reduce",
-        }
-        device = devices.take(page.viewport_size or PHONE, "both", guide=guided, **looks)
-        device.context.add_cookies(page.context.cookies())  # type: ignore[arg-type]  # what it gives is what it takes
-        copy = device.page
-        try:
-            copy.goto(page.url)
-            yield from narrow_then_wide(copy)
-        finally:
-            devices.take_back(device)
-
-    return both

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]  # it ships no types
 from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device, narrow_then_wide
 from tests.browser.layout import DRAWN, too_small
 
 Make = Callable[..., Device]
@@ -103,13 +103,11 @@ def test_axe_finds_nothing(companion: Companion, device: Make) -> None:
     assert found == {}
 
 
-def test_every_button_on_a_phone_is_large_enough_for_a_thumb(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts
-) -> None:
+def test_every_button_on_a_phone_is_large_enough_for_a_thumb(companion: Companion, device: Make) -> None:
     table = companion.table()
-    phone = device()
+    phone = device(font="both")
     phone.join(companion, table, "east", "Ana")
-    for page in in_both_fonts(phone.page):
+    for page in narrow_then_wide(phone.page):
         assert too_small(page) == []
 
 
@@ -128,14 +126,14 @@ def test_a_keyboard_reaches_the_page_and_ends_the_turn(companion: Companion, dev
 
 @pytest.mark.parametrize(("name", "language"), [("Ana", "en"), ("Xochiquetzal Moctezuma X", "es")])
 def test_a_phone_on_its_side_shows_both_numbers_above_its_button(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts, name: str, language: str
+    companion: Companion, device: Make, name: str, language: str
 ) -> None:
     table = companion.table()
-    phone, other = device({"width": 780, "height": 360}, language), device()
+    phone, other = device({"width": 780, "height": 360}, language, font="both"), device()
     other.join(companion, table, "west", "Walt")
     phone.join(companion, table, "east", name)
     companion.drop("tlaloc", 3)
-    for page in in_both_fonts(phone.page):
+    for page in narrow_then_wide(phone.page):
         count = page.locator('[data-piece="count-tlaloc"]').first
         expect(count).to_have_text("3")
         action = page.locator(".region-action :is(.end-turn button, summary)")

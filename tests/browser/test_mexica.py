@@ -11,7 +11,7 @@ from playwright.sync_api import ViewportSize, expect
 from companion.games.mexica.page.calendar_board import spaces
 from companion.games.mexica.rules.cards import DECK
 from templo import contract
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device, narrow_then_wide
 from tests.browser.driving import HURRIED, Table, confirm, played_out, seated_and_begun
 from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import violations
@@ -228,11 +228,11 @@ def test_on_a_phone_that_is_passed_round_a_hand_is_covered_again_for_the_next_tr
 
 @pytest.mark.parametrize(("scheme", "language", "moment"), [("light", "en", "sacrifice"), ("dark", "es", "die")])
 def test_axe_finds_nothing_in_the_whole_game_and_everything_fits_a_thumb(
-    companion: Companion, device: Make, in_both_fonts: InBothFonts, scheme: Scheme, language: str, moment: str
+    companion: Companion, device: Make, scheme: Scheme, language: str, moment: str
 ) -> None:
     phone = device(PHONE, "en", scheme)
     table = shared(companion, phone)
-    reader = device(PHONE, language, scheme)
+    reader = device(PHONE, language, scheme, font="both")
     reader.context.add_cookies(phone.context.cookies())
     while table.due != moment:
         if table.due == "roll":
@@ -248,7 +248,7 @@ def test_axe_finds_nothing_in_the_whole_game_and_everything_fits_a_thumb(
         if problems := violations(reader):
             found[f"{moment}{layout}"] = problems
     assert found == {}
-    for page in in_both_fonts(reader.page):
+    for page in narrow_then_wide(reader.page):
         assert too_wide(page) == []
         assert too_small(page, "button, summary, a.button") == []
 

@@ -9,7 +9,7 @@ from playwright.sync_api import ViewportSize, expect
 
 from companion.model.network import Hotspot, Network, Wifi
 from templo import contract
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device, narrow_then_wide
 from tests.browser.layout import DRAWN, too_small
 
 Make = Callable[..., Device]
@@ -65,11 +65,11 @@ def test_each_slot_is_lit_as_its_token_passes_and_a_dark_one_is_named(new: Compa
     expect(page.locator("#region-now")).to_contain_text("Huitzilopochtli")
 
 
-def test_nothing_of_it_is_cut_or_too_small(new: Companion, device: Make, in_both_fonts: InBothFonts) -> None:
-    reader = device(PHONE, "es").page
+def test_nothing_of_it_is_cut_or_too_small(new: Companion, device: Make) -> None:
+    reader = device(PHONE, "es", font="both").page
     for path in ("/setup/step/name", "/setup/step/network", "/setup/step/beams", "/setup/step/table"):
         reader.goto(new.address + path)
-        for page in in_both_fonts(reader):
+        for page in narrow_then_wide(reader):
             for size in (SCREEN, PHONE):
                 page.set_viewport_size(size)
                 page.evaluate(DRAWN)
