@@ -50,6 +50,7 @@ from templo.contract.messages import (
     Changed,
     Command,
     Count,
+    Doubt,
     Finding,
     Findings,
     Light,
@@ -86,7 +87,7 @@ from templo.contract.vocabulary import (
 __all__ = [
     "CONTRACT", "DISCOVERY", "MAX_FACT", "MAX_PAYLOAD", "MAX_SEQ", "MAX_WIDTH_MS", "MOST_FACTS", "MOST_FINDINGS",
     "MOST_NOTICES", "NAME_EXPECTED", "ROOT", "TABLES_ROOT", "TEMPLE_NAME", "TENANTS_ROOT", "VERSION", "Ack",
-    "Beam", "Catalogue", "Changed", "Command", "CommandName", "Count", "Declaration", "Emitters", "Finding",
+    "Beam", "Catalogue", "Changed", "Command", "CommandName", "Count", "Declaration", "Doubt", "Emitters", "Finding",
     "Findings", "Flag", "God", "Kind", "Light", "LightEffect", "Message", "Mood", "Noise", "Notice", "Place",
     "Reply", "Role", "Score", "SetLight", "State", "Status", "Timing", "Token", "Trouble", "WireError",
     "access_rules", "companion_tenant_rules", "declaration_of", "decode", "discovery_topic", "encode",

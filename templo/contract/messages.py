@@ -33,6 +33,7 @@ MAX_WIDTH_MS = 86_400_000.0
 MOST_FINDINGS = 16
 MOST_NOTICES = 16
 MOST_SIGNALS = 16
+MOST_DOUBTED = 64
 
 HexId: TypeAlias = Annotated[str, HEX_ID]
 Code: TypeAlias = Annotated[str, CODE]
@@ -105,6 +106,30 @@ class Token:
     width_ms: Annotated[float, Number(MAX_WIDTH_MS)]
     flags: Annotated[frozenset[str], Flags()] = frozenset()
     replayed: bool = False
+
+
+@message(
+    about="tokens that the temple doubts: light or its supply may have broken the beam",
+    sent_by=(Role.TEMPLE,),
+    read_by=(Role.COMPANION,),
+)
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Tokens of a ledger that were recorded and may be none, by their ids, and why.
+
+    `number` counts a ledger's doubts from 1. A doubt may arrive before its tokens; tokens about which a person has
+    decided stay decided. Codes of today: `flicker` (more spells than a hand can drop), `regular` (periods and widths
+    of a machine), `together` (both beams broke and cleared at one moment, as a dip of the supply makes them) and
+    `unproved` (the emitter was switched and the receiver did not answer). Readers show a code that they do not know
+    as a doubt without a reason.
+    """
+
+    leaf: ClassVar[str] = "doubt"
+    source: HexId
+    number: Seq
+    reason: Code
+    at: datetime
+    tokens: Annotated[tuple[str, ...], ListOf(HEX_ID, MOST_DOUBTED, "tokens")]
 
 
 @message(
@@ -267,7 +292,8 @@ class Ack:
     """Everything of `source` up to and including `seq` is stored; at 0 nothing is yet.
 
     `token` is the id of the token stored as `seq`: a ledger that has another there was restored from a backup. `at`
-    is the companion's time, by which a temple without a time server judges the age of commands.
+    is the companion's time, by which a temple without a time server judges the age of commands. `doubts` is the
+    number up to which the source's doubts are stored.
     """
 
     leaf: ClassVar[str] = "ack"
@@ -275,6 +301,7 @@ class Ack:
     seq: Total
     token: Omitted[HexId] = None
     at: Omitted[datetime] = None
+    doubts: Omitted[Total] = None
 
 
 @message(about="a request to the temple", sent_by=(Role.COMPANION, Role.HOME_ASSISTANT), read_by=(Role.TEMPLE,))
@@ -326,7 +353,20 @@ class Changed:
 
 
 Message: TypeAlias = (
-    Status | Token | Count | Noise | Findings | Score | Mood | Light | SetLight | Ack | Command | Reply | Changed
+    Status
+    | Token
+    | Doubt
+    | Count
+    | Noise
+    | Findings
+    | Score
+    | Mood
+    | Light
+    | SetLight
+    | Ack
+    | Command
+    | Reply
+    | Changed
 )
 
 CONTRACT = Catalogue(get_args(Message))
