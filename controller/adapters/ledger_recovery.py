@@ -30,8 +30,8 @@ from controller.adapters.sqlite_ledger import (
     DamagedError,
     Ledger,
 )
-from controller.core.ports import LedgerTrouble, UnnumberedToken
-from templo.contract import Flag, God, Trouble
+from controller.core.ports import LedgerTrouble, UnnumberedDoubt, UnnumberedToken
+from templo.contract import MOST_DOUBTED, Flag, God, Trouble
 from templo.files import OWNER_ONLY, sync
 
 MARK_NAME = "ledger.begun"
@@ -46,6 +46,7 @@ _MOST_HOLES = 10_000
 """Numbers that are looked up one by one after a page that cannot be read, before the rest is given up."""
 
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _ROWS = "SELECT seq, token, god, at_ms, width_ns, flags, huitzilopochtli, tlaloc, delivered FROM token"
 _Raw: TypeAlias = tuple[Any, ...]
 _GODS = frozenset(God)
@@ -138,7 +139,7 @@ def _begin_anew(folder: Path, new_source: Callable[[], str], at: datetime, code:
     saved = _salvage(folder / FILE_NAME, at)
 
     def fill(ledger: Ledger) -> None:
-        ledger.record(saved.tokens)
+        ledger.record(saved.tokens, doubts=saved.doubts)
         if saved.boards:
             ledger.record([], saved.boards)
         ledger.deliver(saved.delivered)
@@ -188,6 +189,7 @@ class _Saved:
     delivered: int = 0
     """How many of them, from the first on, the companion has for certain."""
     boards: dict[str, tuple[int, int]] = field(default_factory=dict)
+    doubts: list[UnnumberedDoubt] = field(default_factory=list)
     repaired: int = 0
     lost: int = 0
 
@@ -206,6 +208,7 @@ def _salvage(path: Path, now: datetime) -> _Saved:
         rows = list(_rows(found))
         meta = _all(found, "SELECT delivered, delivered_at FROM meta")
         boards = _all(found, "SELECT name, seq, huitzilopochtli FROM board")
+        doubts = _all(found, "SELECT reason, at_ms, tokens FROM doubt ORDER BY number")
     last = rows[-1][0] if rows else 0
     # The same law as in a sound ledger; without a mark everything is sent again, and known by its id.
     marks = [mark for mark, at in meta if at == last] or ([rows[-1][8]] if rows else [])
@@ -222,6 +225,11 @@ def _salvage(path: Path, now: datetime) -> _Saved:
     for name, seq, total in boards:
         if isinstance(name, str) and type(seq) is int and _within(total, 0, seq):
             saved.boards[name] = (seq, total)
+    for reason, at_ms, ids in doubts:
+        tokens = tuple(each for each in str(ids).split() if _ID.fullmatch(each))[:MOST_DOUBTED]
+        if tokens and _within(at_ms, EARLIEST_MS, LATEST_MS):
+            known = reason if isinstance(reason, str) and _CODE.fullmatch(reason) else "unknown"
+            saved.doubts.append(UnnumberedDoubt(known, _EPOCH + timedelta(milliseconds=at_ms), tokens))
     return saved
 
 

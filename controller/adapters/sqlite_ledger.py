@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
-from templo.contract import MAX_WIDTH_MS, Flag, God, Notice, Token, Trouble
+from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedDoubt, UnnumberedToken
+from templo.contract import MAX_WIDTH_MS, MOST_DOUBTED, Doubt, Flag, God, Notice, Token, Trouble
 from templo.files import sync
 
 SCHEMA = 1
@@ -57,6 +57,12 @@ CREATE TABLE token (
     huitzilopochtli INTEGER NOT NULL,
     tlaloc INTEGER NOT NULL,
     delivered INTEGER NOT NULL
+) STRICT;
+CREATE TABLE doubt (
+    number INTEGER PRIMARY KEY,
+    reason TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    tokens TEXT NOT NULL
 ) STRICT;
 """
 _BOARDS = """
@@ -107,10 +113,15 @@ EARLIEST_MS, LATEST_MS = (
 )
 """The times that a temple's clock may show, wrong as it may be."""
 
-_NEEDED_TABLES = {"meta", "token"}
+_NEEDED_TABLES = {"meta", "token", "doubt"}
 _ODD_NOTICE = f"""
 SELECT code, at_ms FROM notice
 WHERE code = '' OR code GLOB '*[^a-z0-9_]*' OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
+"""  # noqa: S608 (constants)
+_ODD_DOUBT = f"""
+SELECT number, reason, at_ms, tokens FROM doubt
+WHERE reason = '' OR reason GLOB '*[^a-z0-9_]*' OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
+    OR (length(tokens) + 1) % 33 <> 0 OR length(tokens) >= {33 * MOST_DOUBTED} OR tokens GLOB '*[^0-9a-f ]*'
 """  # noqa: S608 (constants)
 MOST_WIDTH_NS = round(MAX_WIDTH_MS * 1e6)
 _UNSOUND = f"""
@@ -148,6 +159,8 @@ class Ledger:
       `renew` begins another one at the first token that is not delivered. A row keeps its place for ever: its `seq`
       counts from the row with which its source begins.
     - `notices` are what happened to the ledger and what no person has dealt with yet. They outlive the process.
+    - A doubt is durable once `record` returns. Doubts are numbered from 1 through the ledger's lifetime, whatever its
+      source; one that is offered again after a commit that seemed to fail may have two numbers.
     - `totals` are of a lifetime, `totals_before` of what fell before the present source.
     - The lifetime totals and the delivered mark ride in each row: a token costs one row in one page, and neither
       needs a scan. A mark that was lost in a crash only sends tokens again.
@@ -160,6 +173,7 @@ class Ledger:
         self._log = Path(f"{path}-wal")
         self.source: str
         self.last_seq = 0
+        self.last_doubt = 0
         self.delivered = 0
         self.totals = dict.fromkeys(God, 0)
         self.totals_before = dict.fromkeys(God, 0)
@@ -214,7 +228,10 @@ class Ledger:
             raise
 
     def record(
-        self, tokens: Sequence[UnnumberedToken], boards: Mapping[str, tuple[int, int]] | None = None
+        self,
+        tokens: Sequence[UnnumberedToken],
+        boards: Mapping[str, tuple[int, int]] | None = None,
+        doubts: Sequence[UnnumberedDoubt] = (),
     ) -> list[Token]:
         """Record tokens and return them with their numbers; raises `LedgerTrouble`.
 
@@ -222,7 +239,8 @@ class Ledger:
         all are offered again. Those that are recorded already are the ledger's last, in the same order; they are
         amended. `boards` holds up to where the tokens of boards that count by themselves are now recorded: by a
         board's name its own number and how many of its tokens were Huitzilopochtli's. With it everything is one
-        commit, as a board sends again what its mark does not cover; and no board has room for many.
+        commit, as a board sends again what its mark does not cover; and no board has room for many. `doubts` are in
+        the last commit.
         """
         first = self.last_seq + 1 - self._known(tokens)
         totals = dict(self.totals)
@@ -245,16 +263,27 @@ class Ledger:
         marks = [(name, seq, total) for name, (seq, total) in boards.items()] if boards else []
         step = max(1, len(rows)) if marks else _ROWS
         for start in range(0, max(1, len(rows)), step):
-            self._record(rows[start : start + step], marks)
+            is_last = start + step >= len(rows)
+            self._record(rows[start : start + step], marks, doubts if is_last else ())
         return [self._token(row[:6]) for row in rows]
 
-    def _record(self, rows: Sequence[_Row], marks: Sequence[tuple[str, int, int]]) -> None:
-        """Write rows, and up to where the boards' tokens are recorded, in one commit."""
+    def _record(
+        self, rows: Sequence[_Row], marks: Sequence[tuple[str, int, int]], doubts: Sequence[UnnumberedDoubt]
+    ) -> None:
+        """Write rows, up to where the boards' tokens are recorded, and doubts, in one commit."""
         with self._transaction():
+            self._connection.executemany(
+                "INSERT INTO doubt VALUES (?, ?, ?, ?)",
+                [
+                    (number, doubt.reason, _milliseconds(doubt.at), " ".join(doubt.tokens))
+                    for number, doubt in enumerate(doubts, self.last_doubt + 1)
+                ],
+            )
             self._connection.executemany(_RECORD, rows)
             if marks:
                 self._connection.execute(_BOARDS)
                 self._connection.executemany(_BOARD, marks)
+        self.last_doubt += len(doubts)
         if rows:
             row, *_, huitzilopochtli, tlaloc, _ = rows[-1]
             self.last_seq = max(self.last_seq, row - self._base)
@@ -271,6 +300,16 @@ class Ledger:
     def after(self, seq: int, limit: int) -> list[Token]:
         """Return up to `limit` tokens of the present source that follow `seq`, in order: one walk down the key."""
         return [self._token(row) for row in self._rows_after(self._base + seq, limit)]
+
+    def doubts_after(self, number: int, limit: int) -> list[Doubt]:
+        """Return up to `limit` doubts that follow `number`, in order, as those of the present source."""
+        query = "SELECT number, reason, at_ms, tokens FROM doubt WHERE number > ? ORDER BY number LIMIT ?"
+        with _reported(self._path):
+            rows = self._connection.execute(query, (number, limit)).fetchall()
+        return [
+            Doubt(self.source, each, reason, _EPOCH + timedelta(milliseconds=at_ms), tuple(tokens.split()))
+            for each, reason, at_ms, tokens in rows
+        ]
 
     def tokens(self, batch: int = 500) -> Iterator[Token]:
         """Yield every token that ever fell, with the source and number it has, holding no more than a batch."""
@@ -380,6 +419,7 @@ class Ledger:
         self.last_seq = last - self._base
         self.delivered = min(max(0, delivered - self._base), self.last_seq)
         self.notices = self._read_notices()
+        self.last_doubt = self._connection.execute("SELECT coalesce(max(number), 0) FROM doubt").fetchone()[0]
 
     def _rows_after(self, row: int, limit: int) -> list[tuple[int, str, str, int, int, str]]:
         query = f"SELECT {_COLUMNS} FROM token WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 (constant columns)
@@ -538,6 +578,8 @@ def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
         well = all(1 <= first <= rows + 1 and _HEX_ID.fullmatch(each) for first, each in beginnings)
         if beginnings and not (well and beginnings[0][0] == 1 and beginnings[-1][1] == source):
             raise DamagedError(f"the ledger {path} is damaged: its sources begin at {beginnings[-3:]}")
+    if odd := connection.execute(_ODD_DOUBT).fetchone():
+        raise DamagedError(f"the ledger {path} is damaged: a doubt is {odd}")
     if "notice" in tables and (odd := connection.execute(_ODD_NOTICE).fetchone()):
         raise DamagedError(f"the ledger {path} is damaged: a notice is {odd}")
 

@@ -153,7 +153,7 @@ def _add_drop(commands: Any, requesting: argparse.ArgumentParser) -> None:
     )
     drop.add_argument("god", nargs="?", type=_god, default=God.HUITZILOPOCHTLI, help=" or ".join(_NAMES))
     drop.add_argument("--count", type=_number(MOST_DROPS), default=1, metavar="N", help="number of tokens (1)")
-    drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds between tokens (20)")
+    drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds between tokens (90)")
     drop.add_argument("--new", action="store_true", help="create a ledger if there is none and no daemon is running")
     drop.set_defaults(command=_drop)
 
@@ -304,7 +304,8 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
     else:
         print(f"{script.title or given.file}: {outcome.lasted_ns / SECOND:.4g} s")
         for god in God:
-            print(f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {outcome.counted(god)} counted")
+            scored = f"{outcome.counted(god)} counted, {outcome.scored(god)} scored"
+            print(f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {scored}")
         print(f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered")
         print("\n".join(selftest_lines(outcome.selftest)))
     for complaint in outcome.complaints:
@@ -324,7 +325,7 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
     request = {"do": "drop", "god": given.god, "count": given.count}
     if given.every is not None:
         request["every_ms"] = given.every
-    patience_s = 120 + given.count * (given.every or 20) / 1000
+    patience_s = 120 + given.count * (given.every or 90) / 1000
     result = send_request(settings.state, request, patience_s)
     if result is not None:
         print(_recorded(given, result["seq"], bool(result["test"]), "the running daemon has them"))

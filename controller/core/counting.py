@@ -27,13 +27,15 @@ LATE_EDGE = 2 * SECOND
 class Limits:
     """What makes a token, in nanoseconds; `flicker` in spells a second; a spell wider than `band` is an overlap.
 
-    `narrow` is the other end of the learned band, used only for diagnosis.
+    `narrow` is the other end of the learned band, used only for diagnosis and doubts. More than `fastest` tokens a
+    second, kept up for two, are doubted: no hand drops them.
     """
 
     min_break: int = 3 * MS
     min_clear: int = 5 * MS
     max_break: int = 250 * MS
     flicker: int = 60
+    fastest: int = 20
     band: int | None = None
     narrow: int | None = None
 

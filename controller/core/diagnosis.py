@@ -52,6 +52,9 @@ class Observed:
         self.chatters = 0
         self.chatter_ns: int | None = None
         """When the beam last went dark more often in a second than tokens can make it, merged spells included."""
+        self.dips = 0
+        self.dipped_ns: int | None = None
+        """When it last broke and cleared together with the other beam."""
         self.blinks = 0
         """Short bright spells between long dark ones: what a token is to a beam of the wrong polarity."""
         self.widths: deque[int] = deque(maxlen=REMEMBERED)
@@ -68,7 +71,7 @@ class Observed:
     def deadline(self, now_ns: int) -> int | None:
         """Return when the findings about this beam change by time alone."""
         due = [self.chatter_ns + SECOND, self.chatter_ns + RECENT_NS] if self.chatter_ns is not None else []
-        due += [self.healed_ns + RECENT_NS] if self.healed_ns is not None else []
+        due += [at_ns + RECENT_NS for at_ns in (self.healed_ns, self.dipped_ns) if at_ns is not None]
         return min((at_ns for at_ns in due if at_ns > now_ns), default=None)
 
     def chatters_at(self, now_ns: int) -> bool:
@@ -94,8 +97,7 @@ class Observed:
             self.starts.append(at_ns)
             most = min(limits.flicker, REMEMBERED - 1)
             if len(self.starts) > most and at_ns - self.starts[-1 - most] < SECOND:
-                self.chatters += not self.chatters_at(at_ns)
-                self.chatter_ns = at_ns
+                self._chatter(at_ns)
             if self._long_dark and limits.min_break <= lasted < limits.max_break:
                 self.blinks += 1
             self.dark_since_ns = at_ns
@@ -110,6 +112,18 @@ class Observed:
         self._edges_since = 0
         self._edge_ns, self._dark = at_ns, dark
         self.dark_since_ns = at_ns if dark else None
+
+    def doubt(self, *, together: bool, at_ns: int) -> None:
+        """Note that tokens are doubted: broken `together` with the other beam's, or by light."""
+        if together:
+            self.dips += 1
+            self.dipped_ns = at_ns
+        else:
+            self._chatter(at_ns)
+
+    def _chatter(self, at_ns: int) -> None:
+        self.chatters += not self.chatters_at(at_ns)
+        self.chatter_ns = at_ns
 
     def event(self, event: Event, now_ns: int) -> None:
         """Process an event of the counter."""
@@ -127,8 +141,7 @@ class Observed:
                 self.missed += number
             case BeamChanged(beam):
                 if beam is Beam.FLICKER and not self.chatters_at(now_ns):
-                    self.chatters += 1
-                    self.chatter_ns = now_ns
+                    self._chatter(now_ns)
 
     def to_dict(self) -> dict[str, object]:
         """Return the counts and widths, for a person."""
@@ -250,6 +263,8 @@ def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str
     elif seen.chatter_ns is not None and now_ns - seen.chatter_ns < RECENT_NS:
         ago_s = round((now_ns - seen.chatter_ns) / SECOND)
         found.append(Finding("flickered", {"times": seen.chatters, "ago_s": ago_s}))
+    if together is None and seen.dipped_ns is not None and now_ns - seen.dipped_ns < RECENT_NS:
+        found.append(Finding("dipped", {"times": seen.dips, "ago_s": round((now_ns - seen.dipped_ns) / SECOND)}))
     # What flicker makes looks like tokens that hop and overlap; only without it do they show anything.
     if not seen.chatters:
         if seen.glitches >= _FEW and 5 * seen.glitches >= seen.tokens + seen.glitches:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from controller.core.counting import Detection
 from controller.core.messages import BoardCursor
-from controller.core.ports import Ledger, UnnumberedToken
+from controller.core.ports import Ledger, UnnumberedDoubt, UnnumberedToken
 from templo.contract import Flag, God, Token
 
 
@@ -36,6 +36,7 @@ class Outbox:
         """Begin with none."""
         self._pending: deque[PendingToken] = deque()
         self._drafts: dict[God, PendingToken] = {}
+        self._doubts: list[UnnumberedDoubt] = []
 
     def add(self, pending: PendingToken) -> None:
         """Add a token that was counted."""
@@ -46,19 +47,23 @@ class Outbox:
         self._drafts[god] = pending
         self._pending.append(pending)
 
+    def doubt(self, doubt: UnnumberedDoubt) -> None:
+        """Add a doubt about tokens, pending or recorded."""
+        self._doubts.append(doubt)
+
     def drafted(self, god: God) -> bool:
         """Return whether the slot has a draft."""
         return god in self._drafts
 
-    def settle(self, god: God, counted: Detection, flags: frozenset[Flag]) -> bool:
-        """Replace the slot's draft by what it was counted as, keeping its time; return False if there is no draft."""
+    def settle(self, god: God, counted: Detection, flags: frozenset[Flag]) -> PendingToken | None:
+        """Replace the slot's draft by what it was counted as, keeping its time; return it, if there is one."""
         if (draft := self._drafts.pop(god, None)) is None:
-            return False
+            return None
         draft.fell_ns = counted.start_ns + counted.width_ns
         token = replace(draft.token, width_ns=counted.width_ns, flags=counted.flags | flags)
         if token != draft.token:
             draft.token, draft.recorded = token, None
-        return True
+        return draft
 
     def settle_all(self) -> None:
         """Make every draft final as it is."""
@@ -69,18 +74,24 @@ class Outbox:
         for pending in self._pending:
             pending.recorded = None
 
+    @property
+    def must_record(self) -> bool:
+        """Whether the ledger lacks anything of it."""
+        return bool(self._doubts) or self.unrecorded() > 0
+
     def unrecorded(self) -> int:
-        """Return how many are not recorded in their present form."""
+        """Return how many tokens are not recorded in their present form."""
         return sum(pending.recorded is None for pending in self._pending)
 
     def record(self, ledger: Ledger) -> dict[str, BoardCursor]:
-        """Record all of them in their present form, in one commit; return the boards' positions that this covers.
+        """Record all in their present form, with the doubts, in one commit; return the boards' positions in it.
 
         Raises what the ledger raises; the outbox is then unchanged.
         """
         boards = {each.place[0]: each.place[1] for each in self._pending if each.place is not None}
         positions = {board: (cursor.seq, cursor.huitzilopochtli or 0) for board, cursor in boards.items()}
-        recorded = ledger.record([each.token for each in self._pending], positions)
+        recorded = ledger.record([each.token for each in self._pending], positions, self._doubts)
+        self._doubts = []
         for pending, token in zip(self._pending, recorded, strict=True):
             pending.recorded = token
         return boards

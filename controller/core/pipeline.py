@@ -31,6 +31,7 @@ from controller.core.counting import (
 )
 from controller.core.drops import Drops
 from controller.core.findings_publisher import FindingsPublisher
+from controller.core.judge import Doubted
 from controller.core.ledger_access import LedgerAccess
 from controller.core.messages import (
     BoardFault,
@@ -50,14 +51,14 @@ from controller.core.messages import (
 )
 from controller.core.name_watch import NameWatch
 from controller.core.outbox import Outbox, PendingToken
-from controller.core.ports import Host, Ledger, Lights, Link, UnnumberedToken
+from controller.core.ports import Host, Ledger, Lights, Link, UnnumberedDoubt, UnnumberedToken
 from controller.core.publisher import Identity, Publisher, client_id
 from controller.core.requests import Requests
 from controller.core.send_window import AckVerdict
 from controller.core.slots import ALARMING, Found, Slots
 from controller.core.status import StatusReporter
 from templo import contract
-from templo.contract import Flag, God, State
+from templo.contract import Beam, Flag, God, State
 from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
 
 STANDSTILL_NS = SECOND // 20
@@ -260,10 +261,14 @@ class Pipeline:
         match event:
             case Detection():
                 flags = self._flags_of(god)
-                if not self._outbox.settle(god, event, flags):
-                    self._outbox.add(self._pending(god, event, flags))
+                if (pending := self._outbox.settle(god, event, flags)) is None:
+                    pending = self._pending(god, event, flags)
+                    self._outbox.add(pending)
+                self._judge(god, pending, event)
             case BeamChanged(beam):
                 self._lights.beam_changed(god, beam)
+                if beam is Beam.FLICKER:
+                    self._doubt(god, self._slots.flickers(god, self._host.monotonic_ns()))
                 log.log(logging.WARNING if beam in ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
             case MissedEdge(_, dark, 1):
                 log.warning("an edge of %s was missed; its beam is %s", god, "dark" if dark else "clear")
@@ -279,7 +284,23 @@ class Pipeline:
         pending = self._pending(fell.god, counted, self._flags_of(fell.god), token_id(fell.board, fell.cursor.seq))
         pending.fell_ns, pending.place = fell.fell_ns, (fell.board, fell.cursor)
         self._outbox.add(pending)
+        if fell.fell_ns == counted.start_ns + counted.width_ns:  # it is known when it fell
+            self._judge(fell.god, pending, counted)
         self._calibration.take(fell.god, counted)
+
+    def _judge(self, god: God, pending: PendingToken, counted: Detection) -> None:
+        """Doubt what this token shows to be none, unless it waits for a person or scores nowhere as it is."""
+        if not pending.token.flags & {Flag.JAM, Flag.TEST}:
+            self._doubt(god, self._slots.judge(god, pending.token.token, counted, self._host.monotonic_ns()))
+
+    def _doubt(self, god: God, found: Iterable[Doubted]) -> None:
+        for doubted in found:
+            log.warning(
+                "%d tokens are doubted (%s), the last in the slot of %s", len(doubted.tokens), doubted.reason, god
+            )
+            for start in range(0, len(doubted.tokens), contract.MOST_DOUBTED):
+                some = doubted.tokens[start : start + contract.MOST_DOUBTED]
+                self._outbox.doubt(UnnumberedDoubt(doubted.reason, self._host.utc(), some))
 
     def _flags_of(self, god: God) -> frozenset[Flag]:
         return self._flags | {Flag.TEST} if self._calibration.measures(god) else self._flags
@@ -308,8 +329,8 @@ class Pipeline:
 
     def _record(self, now_ns: int) -> None:
         """Record the pending tokens in one commit; if that fails, keep them and try again soon."""
-        unrecorded, retry_ns = self._outbox.unrecorded(), self._access.retry_ns
-        if now_ns < retry_ns if retry_ns is not None else not unrecorded:
+        must, retry_ns = self._outbox.must_record, self._access.retry_ns
+        if now_ns < retry_ns if retry_ns is not None else not must:
             return
         with self._access.attempt(now_ns):
             failed = self._access.ledger is None
@@ -317,8 +338,9 @@ class Pipeline:
             if failed:
                 self._follow(ledger)
                 ledger.deliver(self._publisher.delivered)
-            if unrecorded:
+            if must:
                 self._board.recorded(self._outbox.record(ledger))
+                self._publisher.doubted(ledger.last_doubt)
             self._access.works()
 
     def _release(self) -> None:
@@ -386,6 +408,9 @@ class Pipeline:
             own = None if ack.token is None else ledger.token_id(ack.seq)
             if ack.token is not None and own is not None and own != ack.token:
                 self._renew(ledger, RESTORED, f"the companion has another token {ack.seq} than the ledger")
+                return
+            if ack.doubts is not None and not self._publisher.doubts_stored(ack.doubts, now_ns):
+                self._renew(ledger, RESTORED, f"the companion has doubt {ack.doubts}, which was never recorded here")
                 return
             verdict = self._publisher.acknowledged(ack.seq, now_ns, named=own is not None)
             if verdict is AckVerdict.BEYOND:

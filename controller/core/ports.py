@@ -218,6 +218,15 @@ class UnnumberedToken:
     flags: frozenset[Flag] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class UnnumberedDoubt:
+    """Tokens that are doubted, by their ids, and since when; not yet recorded. At most `MOST_DOUBTED` tokens."""
+
+    reason: str
+    at: datetime
+    tokens: tuple[str, ...]
+
+
 class MessageSink(Protocol):
     """Publishes messages."""
 
@@ -250,21 +259,28 @@ class Host(NamedTuple):
 class Ledger(Protocol):
     """The durable record of tokens. Each method raises `LedgerTrouble` or `LedgerError` if the disk refuses.
 
-    `source` is the ledger's random id; `last_seq` and `delivered` count its tokens, `totals` those of its lifetime,
-    `totals_before` those that fell before this source began.
+    `source` is the ledger's random id; `last_seq` and `delivered` count its tokens, `last_doubt` its doubts, `totals`
+    the tokens of its lifetime, `totals_before` those that fell before this source began.
     """
 
     source: str
     last_seq: int
+    last_doubt: int
     delivered: int
     totals: dict[God, int]
     totals_before: dict[God, int]
     notices: tuple[Notice, ...]
 
     def record(
-        self, tokens: Sequence[UnnumberedToken], boards: Mapping[str, tuple[int, int]] | None = None
+        self,
+        tokens: Sequence[UnnumberedToken],
+        boards: Mapping[str, tuple[int, int]] | None = None,
+        doubts: Sequence[UnnumberedDoubt] = (),
     ) -> list[Token]:
-        """Make tokens durable, and return them with their numbers."""
+        """Make tokens and doubts durable, and return the tokens with their numbers."""
+
+    def doubts_after(self, number: int, limit: int) -> list[contract.Doubt]:
+        """Return up to `limit` doubts that follow `number`."""
 
     def boards(self) -> dict[str, tuple[int, int]]:
         """Return the position up to which each board's tokens are recorded."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from controller.core.counting import SECOND
+from controller.core.doubt_window import DoubtWindow
 from controller.core.ports import Ledger, MessageSink
 from controller.core.send_window import AckVerdict, SendWindow
 from templo import contract
@@ -77,6 +78,7 @@ class Publisher:
         """Start disconnected, with what the ledger holds."""
         self._outlet = outlet
         self._window = SendWindow(0, 0)
+        self._doubts = DoubtWindow(0)
         self.totals = dict.fromkeys(God, 0)
         """Of the temple's lifetime."""
         self._before = dict.fromkeys(God, 0)
@@ -109,6 +111,7 @@ class Publisher:
         self._noise = None
         self._noise_ns = 0
         self._window.connected()
+        self._doubts.connected()
 
     def republish_status(self) -> None:
         """Publish the status again: something else is retained in its place."""
@@ -118,19 +121,29 @@ class Publisher:
         """Publish nothing until connected."""
         self._up = False
         self._window.disconnected()
+        self._doubts.disconnected()
 
     def begin(self, ledger: Ledger) -> None:
         """Publish from this ledger, which was just opened; all of it may be published."""
         self._window = SendWindow(ledger.delivered, ledger.last_seq)
+        self._doubts = DoubtWindow(ledger.last_doubt)
         self.totals = dict(ledger.totals)
         self._before = dict(ledger.totals_before)
-        if self._up:
-            self._window.connected()
+        self._connect_windows()
 
     def recorded(self, token: contract.Token, fell_ns: int) -> None:
         """Add the next token, which is durable and final."""
         self._window.recorded(token.seq, fell_ns)
         self.totals[token.god] += 1
+
+    def doubted(self, last: int) -> None:
+        """Note the number of the ledger's last doubt, which is durable."""
+        self._doubts.recorded(last)
+
+    def doubts_stored(self, number: int, now_ns: int) -> bool:
+        """Note that the companion has every doubt up to `number`; False if there are not so many here."""
+        self._doubts.acknowledged(number, now_ns)
+        return number <= self._doubts.last
 
     def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
         """Note that the companion stored everything up to `seq`; `named` if it named that token."""
@@ -140,9 +153,14 @@ class Publisher:
         """Continue with a new source, whose tokens are those that were not delivered."""
         self._before = dict(totals_before)
         self._window = SendWindow(0, self._window.last - self._window.delivered)
+        self._doubts = DoubtWindow(self._doubts.last, stored=0)
         self._counted = None
+        self._connect_windows()
+
+    def _connect_windows(self) -> None:
         if self._up:
             self._window.connected()
+            self._doubts.connected()
 
     def resend_unacknowledged(self) -> None:
         """Resend at once what is unacknowledged, to a companion that is known to be there again."""
@@ -174,10 +192,14 @@ class Publisher:
             self._noise_ns = now_ns + NOISE_NS
 
     def publish_ledger(self, ledger: Ledger, now_ns: int) -> None:
-        """Publish the tokens that are due, and the totals; raises what reading the ledger raises."""
+        """Publish the doubts and tokens that are due, and the totals; raises what reading the ledger raises.
+
+        Doubts come first, so that a token that is doubted from the beginning never counts.
+        """
         if self._up:
             if self._counted is None:  # it shows a companion that does not know this temple which tokens are old
                 self._publish_count(ledger, now_ns)
+            self._publish_doubts(ledger, now_ns)
             self._publish_tokens(ledger, now_ns)
             self._publish_count(ledger, now_ns)
 
@@ -185,10 +207,17 @@ class Publisher:
         """Return when `publish_ledger` will have something to publish by time alone."""
         if not self._up:
             return None
-        due = self._window.deadline()
-        if self._stale:
-            return self._count_ns if due is None else min(due, self._count_ns)
-        return due
+        due = (self._window.deadline(), self._doubts.deadline(), self._count_ns if self._stale else None)
+        return min((at_ns for at_ns in due if at_ns is not None), default=None)
+
+    def _publish_doubts(self, ledger: Ledger, now_ns: int) -> None:
+        self._doubts.advance(now_ns)
+        if due := self._doubts.due():
+            for doubt in ledger.doubts_after(due.start - 1, len(due)):
+                if not self._outlet.publish(doubt):
+                    self.disconnected()
+                    return
+                self._doubts.sent(doubt.number, now_ns)
 
     def _publish_tokens(self, ledger: Ledger, now_ns: int) -> None:
         if self._window.silent(now_ns):

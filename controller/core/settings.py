@@ -87,6 +87,7 @@ class CountingSettings:
     band_ms: LongMilliseconds | None = None
     narrow_ms: LongMilliseconds | None = None
     flicker_per_s: Annotated[int, whole(2, 10_000)] = _LIMITS.flicker
+    fastest_per_s: Annotated[int, whole(1, 10_000)] = _LIMITS.fastest
 
     def limits(self) -> Limits:
         """Return the limits in whole nanoseconds."""
@@ -95,6 +96,7 @@ class CountingSettings:
             min_clear=round(self.min_clear_ms * MS),
             max_break=round(self.max_break_ms * MS),
             flicker=self.flicker_per_s,
+            fastest=self.fastest_per_s,
             band=None if self.band_ms is None else round(self.band_ms * MS),
             narrow=None if self.narrow_ms is None else round(self.narrow_ms * MS),
         )

@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import TypeAlias
 
 from controller.core.board_slot import BoardSlot
-from controller.core.counting import SECOND, Counter, Edge, Event, Limits
+from controller.core.counting import SECOND, Counter, Detection, Edge, Event, Limits
 from controller.core.diagnosis import Observed, diagnose, proof, selftest
+from controller.core.judge import Doubted, Judge, Reason
 from controller.core.learned_limits import to_dict
 from controller.core.messages import EdgeSeen, EdgesLost, LevelRead
 from controller.core.ports import Capabilities, Level, Source
@@ -45,6 +46,7 @@ class Slots:
             self.counters = self.board_slots = {god: BoardSlot(limits, at.at_ns) for god, at in levels.items()}
         else:
             self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
+        self._judge = Judge(limits)
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
         """What the emitters proved, for beams where nothing has changed since."""
@@ -106,9 +108,24 @@ class Slots:
         """Add a counter's event to the observations."""
         self._observed[god].event(event, now_ns)
 
+    def judge(self, god: God, token: str, counted: Detection, now_ns: int) -> list[Doubted]:
+        """Return which tokens are doubted because of one that was just counted; `token` is its id."""
+        return self._noted(god, self._judge.take(god, token, counted.start_ns, counted.width_ns), now_ns)
+
+    def flickers(self, god: God, now_ns: int) -> list[Doubted]:
+        """Return which tokens are doubted because a beam has just been found to flicker."""
+        return self._noted(god, self._judge.flickers(god, now_ns), now_ns)
+
+    def _noted(self, god: God, found: list[Doubted], now_ns: int) -> list[Doubted]:
+        for doubted in found:
+            for each in God if doubted.reason is Reason.TOGETHER else (god,):
+                self._observed[each].doubt(together=doubted.reason is Reason.TOGETHER, at_ns=now_ns)
+        return found
+
     def learn(self, limits: Limits) -> None:
         """Apply other limits from now on."""
         self.limits = limits
+        self._judge.learn(limits)
         for counter in self.counters.values():
             counter.learn(limits)
         self.source.learn(limits)

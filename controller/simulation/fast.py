@@ -52,6 +52,8 @@ class Outcome:
     fell: Mapping[God, int]
     tokens: tuple[contract.Token, ...]
     delivered: frozenset[int]
+    doubted: frozenset[str]
+    """The ids of the tokens that the temple doubts, as it has published."""
     lasted_ns: int
     selftest: Mapping[str, object]
     complaints: tuple[str, ...]
@@ -61,11 +63,19 @@ class Outcome:
         """Return how many tokens of a slot were recorded."""
         return sum(token.god is god for token in self.tokens)
 
+    def scored(self, god: God) -> int:
+        """Return how many tokens of a slot count without a person's decision."""
+        return sum(
+            token.god is god and token.token not in self.doubted and contract.Flag.JAM not in token.flags
+            for token in self.tokens
+        )
+
     def to_dict(self) -> dict[str, object]:
         """Return it as a JSON object."""
         return {
             "fell": dict(self.fell),
             "counted": {god: self.counted(god) for god in God},
+            "scored": {god: self.scored(god) for god in God},
             "recorded": len(self.tokens),
             "delivered": len(self.delivered),
             "selftest": dict(self.selftest),
@@ -91,11 +101,17 @@ class _Companion:
         self.up = True
         self.stored: dict[int, str] = {}
         self.acks: list[contract.Ack] = []
+        self.doubted: set[str] = set()
+        self._doubts = 0
 
     def publish(self, message: contract.Message) -> bool:
         if self.up and isinstance(message, contract.Token):
             self.stored.setdefault(message.seq, message.token)
-            self.acks.append(contract.Ack(message.source, message.seq))
+            self.acks.append(contract.Ack(message.source, message.seq, doubts=self._doubts))
+        if self.up and isinstance(message, contract.Doubt):
+            self.doubted.update(message.tokens)
+            self._doubts = message.number
+            self.acks.append(contract.Ack(message.source, max(self.stored, default=0), doubts=self._doubts))
         return self.up
 
     def congested(self) -> bool:
@@ -252,7 +268,8 @@ def play_fast(script: Script, limits: Limits, path: Path, new_id: Callable[[], s
     finally:
         ledger.abandon()
     timeline, delivered = run.timeline, frozenset(run.companion.stored)
-    outcome = Outcome(timeline.fell, tokens, delivered, timeline.end_ns, selftest, ())
+    doubted = frozenset(run.companion.doubted)
+    outcome = Outcome(timeline.fell, tokens, delivered, doubted, timeline.end_ns, selftest, ())
     return replace(outcome, complaints=tuple(_complaints(script, outcome)))
 
 
@@ -264,6 +281,9 @@ def _complaints(script: Script, outcome: Outcome) -> Iterable[str]:
     for god, expected in script.expected.tokens.items():
         if (counted := outcome.counted(god)) != expected:
             yield f"{god}: {counted} tokens were counted; expected {expected}"
+    for god, most in script.expected.scored.items():
+        if (scored := outcome.scored(god)) > most:
+            yield f"{god}: {scored} tokens were scored; expected {most} at most"
     for god, codes in script.expected.findings.items():
         found = {str(finding["code"]) for finding in outcome.findings(god)}
         if found != codes:

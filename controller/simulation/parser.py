@@ -67,9 +67,13 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The result that the file expects; a god that is not named may have anything."""
+    """The result that the file expects; a god that is not named may have anything.
+
+    `scored` is how many tokens at most may count without a person's decision.
+    """
 
     tokens: Mapping[God, int]
+    scored: Mapping[God, int]
     findings: Mapping[God, frozenset[str]]
 
 
@@ -87,12 +91,13 @@ class Script:
 
     def limits(self, settings: Limits) -> Limits:
         """Return the limits of a temple in this scenario; raises `ScenarioError` if they contradict themselves."""
-        given = {name: round(value * MS) for name, value in self.counting.items() if name != "flicker_per_s"}
+        given = {name: round(value * MS) for name, value in self.counting.items() if name.endswith("_ms")}
         limits = Limits(
             min_break=given.get("min_break_ms", settings.min_break),
             min_clear=given.get("min_clear_ms", settings.min_clear),
             max_break=given.get("max_break_ms", settings.max_break),
             flicker=int(self.counting.get("flicker_per_s", settings.flicker)),
+            fastest=int(self.counting.get("fastest_per_s", settings.fastest)),
             band=given.get("band_ms", settings.band),
             narrow=given.get("narrow_ms", settings.narrow),
         )
@@ -209,8 +214,10 @@ _COUNTING: Mapping[str, _Ms | _Whole] = {
     "band_ms": _Ms(0.1, 60_000),
     "narrow_ms": _Ms(0.1, 60_000),
     "flicker_per_s": _Whole(2, 10_000),
+    "fastest_per_s": _Whole(1, 10_000),
 }
 _TOP = ("v", "title", "seed", "end_ms", "emitters", "counting", "expect", "event")
+_EXPECT = ("tokens", "scored", "findings")
 _CODE = re.compile(r"[a-z][a-z_]{0,31}", re.ASCII)
 
 
@@ -287,20 +294,20 @@ class _Reader:
     def _expected(self) -> Expected:
         table = self._table("expect", self._tables.get("expect", {}))
         for key in table:
-            if key not in ("tokens", "findings"):
+            if key not in _EXPECT:
                 self._refuse(
-                    self._line_of(key), f"expect.{ascii(key)[1:-1][:40]} is unknown; expected tokens, findings"
+                    self._line_of(key), f"expect.{ascii(key)[1:-1][:40]} is unknown; expected {', '.join(_EXPECT)}"
                 )
-        tokens: dict[God, int] = {}
+        numbers: dict[str, dict[God, int]] = {"tokens": {}, "scored": {}}
         findings: dict[God, frozenset[str]] = {}
-        for key in ("tokens", "findings"):
+        for key in _EXPECT:
             for name, value in self._table(f"expect.{key}", table.get(key, {})).items():
                 if name not in tuple(God):
                     self._refuse(
                         self._line_of(key), f"expect.{key} names {quoted(name)}; expected {' or '.join(God)}"
                     )
-                if key == "tokens":
-                    tokens[God(name)] = self._value(f"expect.tokens.{name}", _Whole(0, 10 * MOST_TOKENS), value)
+                if key in numbers:
+                    numbers[key][God(name)] = self._value(f"expect.{key}.{name}", _Whole(0, 10 * MOST_TOKENS), value)
                     continue
                 if not isinstance(value, list) or not all(isinstance(c, str) and _CODE.fullmatch(c) for c in value):
                     self._refuse(
@@ -308,7 +315,7 @@ class _Reader:
                         f"expect.findings.{name} is {quoted(value)}; expected a list of codes, such as blocked",
                     )
                 findings[God(name)] = frozenset(value)
-        return Expected(tokens, findings)
+        return Expected(numbers["tokens"], numbers["scored"], findings)
 
     def _happenings(self, events: object) -> tuple[Happening, ...]:
         if not isinstance(events, list) or not all(isinstance(each, dict) for each in events):

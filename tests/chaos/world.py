@@ -228,7 +228,7 @@ class Temple(Patient):
             folder,
             ["controller", "run", "--simulate", "--temple", name, "--state", str(state),
              "--broker", brokers, "--set", f"broker.keepalive_s={keepalive_s}",
-             "--set", f"counting.max_break_ms={LONGEST_MS}"],
+             "--set", f"counting.max_break_ms={LONGEST_MS}", "--set", "counting.fastest_per_s=10000"],
             "templo-controller ready",
         )  # fmt: skip
         self.name = name

@@ -16,7 +16,17 @@ from controller.core.diagnosis import Answer
 from controller.core.ledger_access import LedgerAccess
 from controller.core.messages import BrokerConnected, EdgeSeen, PipelineMessage, SelftestRequest, Stop
 from controller.core.pipeline import Pipeline
-from controller.core.ports import BeamSource, Capabilities, Host, LedgerTrouble, Level, Lights, Put, UnnumberedToken
+from controller.core.ports import (
+    BeamSource,
+    Capabilities,
+    Host,
+    LedgerTrouble,
+    Level,
+    Lights,
+    Put,
+    UnnumberedDoubt,
+    UnnumberedToken,
+)
 from controller.core.publisher import Identity
 from controller.core.slots import JAM_READINGS, Slots
 from templo import contract
@@ -54,10 +64,13 @@ class Disk:
                 return super().after(seq, limit)
 
             def record(
-                self, tokens: Sequence[UnnumberedToken], boards: Mapping[str, tuple[int, int]] | None = None
+                self,
+                tokens: Sequence[UnnumberedToken],
+                boards: Mapping[str, tuple[int, int]] | None = None,
+                doubts: Sequence[UnnumberedDoubt] = (),
             ) -> list[contract.Token]:
                 disk.check()
-                recorded = super().record(tokens, boards)
+                recorded = super().record(tokens, boards, doubts)
                 disk.commits.append(len(recorded))
                 if disk.fails_after_commit:
                     disk.fails_after_commit = False

@@ -48,8 +48,13 @@ HELLO = written("H", 1, NAME, "0.1.0", 1, 3, 0)
 HEALTH = written("B", "c", "c", 0, 0, 0, 0, 0, 0, 0)
 
 
-def token(seq: int, god: str = "t", total: int = 0, flags: int = 0, age: object = 20) -> bytes:
-    return written("T", seq, god, flags, 12_000, age, total)
+def token(seq: int, god: str = "t", total: int = 0, flags: int = 0, age: object = None) -> bytes:
+    """Return a token's line, by default as if it had fallen a while after the one before."""
+    return written("T", seq, god, flags, 12_000, _age(seq) if age is None else age, total)
+
+
+def _age(seq: int) -> int:
+    return max(0, 60_000 - 300 * seq - seq % 2 * 90)
 
 
 def begun(limits: Limits | None = None) -> Session:

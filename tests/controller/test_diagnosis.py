@@ -89,6 +89,7 @@ def test_a_beam_that_reports_again_is_deaf_no_more(rig: Rig) -> None:
 def test_one_wide_token_among_many_is_an_overlap_even_where_no_band_was_learned(rig: Rig) -> None:
     for number in range(9):
         rig.token(width_ms=24 if number == 4 else 12)
+        rig.take(after_ns=number * 30 * MS)
     assert codes(rig) == ["overlap"]
 
 
@@ -171,6 +172,7 @@ def test_a_companion_that_asks_for_a_selftest_gets_what_the_contract_can_carry(r
     rig.connect()
     for number in range(70):
         rig.token(width_ms=9 + number / 9)
+        rig.take(after_ns=(number % 2 + 1) * 200 * MS)
     rig.take(command(rig, CommandName.SELFTEST))
     (reply,) = rig.broker.replies()
     assert reply.ok

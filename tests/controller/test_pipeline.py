@@ -65,7 +65,11 @@ def test_a_status_is_published_again_though_nothing_is_new_as_a_late_will_may_hi
 
 def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> None:
     at_ns = rig.now_ns
-    rig.take(*(EdgeSeen(god, at_ns, True) for god in God), *(EdgeSeen(god, at_ns + 12 * MS, False) for god in God))
+    starts = {God.TLALOC: at_ns, God.HUITZILOPOCHTLI: at_ns + 3 * MS}
+    rig.take(
+        *(EdgeSeen(god, start_ns, True) for god, start_ns in starts.items()),
+        *(EdgeSeen(god, at_ns + 15 * MS, False) for god in God),
+    )
     rig.take(after_ns=20 * MS)
     assert rig.disk.commits == [2]
     assert {token.god for token in rig.ledger()} == set(God)
@@ -76,9 +80,9 @@ def test_tokens_of_both_slots_are_numbered_as_they_fell_however_late_their_edges
     slots = [God.TLALOC, God.HUITZILOPOCHTLI] * late
     edges = []
     for n, god in enumerate(slots):
-        at_ns = rig.now_ns + n * 18 * MS
+        at_ns = rig.now_ns + n * 118 * MS + n % 3 * 20 * MS
         edges += [EdgeSeen(god, at_ns, True), EdgeSeen(god, at_ns + 15 * MS, False)]
-    rig.take(*edges, after_ns=2 * late * 18 * MS)
+    rig.take(*edges, after_ns=2 * late * 118 * MS)
     rig.take(after_ns=SECOND)
     assert [token.god for token in rig.ledger()] == slots
 
@@ -180,11 +184,12 @@ def test_nothing_is_ever_due_that_is_not_done_when_its_time_comes(rig: Rig) -> N
 
 def test_totals_are_reported_at_most_four_times_a_second_and_the_last_always(rig: Rig) -> None:
     rig.connect()
-    for _ in range(40):
+    for n in range(40):
         rig.token()
+        rig.take(after_ns=n % 2 * 80 * MS)
     rig.take(after_ns=SECOND)
     counts = [message for message in rig.broker.published if isinstance(message, contract.Count)]
-    assert len(counts) <= 6
+    assert len(counts) <= 14
     assert counts[-1].totals == {God.TLALOC: 40, God.HUITZILOPOCHTLI: 0}
 
 

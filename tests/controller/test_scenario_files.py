@@ -255,8 +255,8 @@ def test_the_same_scenario_comes_to_the_same_every_time(tmp_path: Path) -> None:
 def test_tokens_that_fall_while_the_program_is_away_are_seen_by_nobody_and_all_others_are_delivered(
     tmp_path: Path,
 ) -> None:
-    text = "v = 1\n[[event]]\nat_ms = 1050\ndo = 'restart'\nfor_ms = 1000\n" + event(
-        "drop", 0, count=30, every_ms=100
+    text = "v = 1\n[[event]]\nat_ms = 1050\ndo = 'restart'\nfor_ms = 1000\n" + "".join(
+        event("drop", at_ms + at_ms // 100 % 3 * 9) for at_ms in range(0, 3000, 100)
     )
     outcome = played(tmp_path, text)
     assert (outcome.fell[God.TLALOC], outcome.counted(God.TLALOC)) == (30, 20)
@@ -265,7 +265,7 @@ def test_tokens_that_fall_while_the_program_is_away_are_seen_by_nobody_and_all_o
 
 
 def test_a_broker_that_stays_away_is_back_after_the_end(tmp_path: Path) -> None:
-    text = "v = 1\n[[event]]\nat_ms = 0\ndo = 'broker_down'\n" + event("drop", 10, count=30, every_ms=100)
+    text = "v = 1\n[[event]]\nat_ms = 0\ndo = 'broker_down'\n" + event("drop", 10, count=30, every_ms=[90, 200])
     outcome = played(tmp_path, text)
     assert len(outcome.delivered) == 30
     assert outcome.complaints == ()

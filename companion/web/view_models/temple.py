@@ -43,6 +43,7 @@ MILD = (
     "outside_band",
     "overlap",
     "flickered",
+    "dipped",
     "was_deaf",
     "unproved",
 )
