@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import os
-import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from controller.adapters.control_socket import ControlError, InUseError, held, prepare, send_request, socket_path
 from controller.adapters.sqlite_ledger import FILE_NAME
+from controller.app import scenarios
 from controller.app.explanations import BEAMS, NOTICES, TROUBLES, calibration_lines, selftest_lines
 from controller.app.settings import PROGRAM, broker_in_spite_of, load, named_file
 from controller.core.calibration import MOST, USUAL
-from controller.core.counting import SECOND
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
 from controller.core.settings import Settings
 from controller.simulation.beams import MOST_DROPS
-from controller.simulation.parser import MAX_BYTES, ScenarioError, Script
-from controller.simulation.parser import read as read_script
+from controller.simulation.parser import ScenarioError
 from templo import __version__, logs
 from templo.contract import God, Trouble
 from templo.liveness import refused_settings, supervisor
@@ -134,9 +130,11 @@ def _add_scenario(commands: Any, common: argparse.ArgumentParser) -> None:
     scenario = commands.add_parser(
         "scenario", parents=[common], help="run a scenario file as fast as possible and print the result"
     )
-    scenario.add_argument("file", type=Path, metavar="FILE", help="a scenario, in TOML")
+    scenario.add_argument("files", type=Path, nargs="*", metavar="FILE", help="a scenario, in TOML")
+    scenario.add_argument("--all", action="store_true", help="every scenario that comes with this program")
+    scenario.add_argument("--table", action="store_true", help="print a line for each scenario and variant")
     _add_json(scenario)
-    scenario.set_defaults(command=_scenario, simulate=True)
+    scenario.set_defaults(command=scenarios.play, simulate=True)
 
 
 def _add_selftest(commands: Any, requesting: argparse.ArgumentParser) -> None:
@@ -275,42 +273,9 @@ def _every(text: str) -> float:
 def _run(settings: Settings, given: argparse.Namespace) -> int:
     from controller.app.daemon import run
 
-    script = _script(Path(given.simulate)) if isinstance(given.simulate, str) else None
+    script = scenarios.script(Path(given.simulate)) if isinstance(given.simulate, str) else None
     os.umask(0o077)  # the ledger, and what the daemon makes beside it, are for its owner alone
     return run(settings, given.keys, script)
-
-
-def _script(file: Path) -> Script:
-    try:
-        with file.open("rb") as opened:
-            return read_script(opened.read(MAX_BYTES + 1), str(file))
-    except OSError as error:
-        raise ScenarioError(f"{file}: it cannot be read: {error.strerror}") from None
-
-
-def _scenario(settings: Settings, given: argparse.Namespace) -> int:
-    from controller.simulation.fast import play_fast
-
-    script = _script(given.file)
-    # The result is printed at the end, in one place; each provoked fault in the log would only hide it.
-    logging.getLogger("controller").setLevel(logging.CRITICAL)
-    with TemporaryDirectory(prefix="templo-scenario-") as folder:
-        try:
-            outcome = play_fast(script, settings.counting, Path(folder) / FILE_NAME, lambda: secrets.token_hex(16))
-        except ScenarioError as error:
-            raise ScenarioError(f"{given.file}: {error}") from None
-    if given.json:
-        print(json.dumps(outcome.to_dict(), indent=2))
-    else:
-        print(f"{script.title or given.file}: {outcome.lasted_ns / SECOND:.4g} s")
-        for god in God:
-            scored = f"{outcome.counted(god)} counted, {outcome.scored(god)} scored"
-            print(f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {scored}")
-        print(f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered")
-        print("\n".join(selftest_lines(outcome.selftest)))
-    for complaint in outcome.complaints:
-        _complain(f"{given.file}: {complaint}")
-    return EXIT_REFUSED if outcome.complaints else 0
 
 
 def _selftest(settings: Settings, given: argparse.Namespace) -> int:

@@ -24,7 +24,14 @@ RECENT_NS = 2 * SECOND
 """How far back the tokens of a beam are doubted that is found to flicker."""
 
 _FASTEST = 20
-_RATES = ((SECOND // 5, 9), (SECOND // 2, 16), (2 * SECOND, 40), (10 * SECOND, 120), (60 * SECOND, 260))
+_RATES = (
+    (SECOND // 5, 9),
+    (SECOND // 2, 16),
+    (2 * SECOND, 40),
+    (4 * SECOND, 60),
+    (10 * SECOND, 120),
+    (60 * SECOND, 260),
+)
 """Tokens of one slot within a time that no hand drops, for a limit of `_FASTEST`.
 
 A hand of twelve falls through a throat that admits one token at a time; a bowl is swept at up to 17 a second until it

@@ -9,6 +9,8 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import Any, Never, TypeAlias
 
 from controller.core.counting import MS, Limits
@@ -19,6 +21,7 @@ VERSION = 1
 MAX_BYTES = 1_000_000
 MOST_EVENTS = 10_000
 MOST_TOKENS = 100_000
+MOST_VARIANTS = 200
 DAY_MS = 86_400_000
 US = 1_000
 
@@ -191,7 +194,7 @@ KINDS: Mapping[str, _Kind] = {
     "overlap": {"god": _SLOT, "width_ms": _WIDTH, "by_ms": _Ms(0.001, 60_000, 4)},
     "hop": {"god": _SLOT, "count": _COUNT, "every_ms": _Range(0.001, DAY_MS, 100), "width_ms": _Range(0, 60_000, 1)},
     "glitch": {
-        "god": _SLOT,
+        "god": _SLOTS,
         "count": _COUNT,
         "every_ms": _Range(0.001, DAY_MS, 100),
         "width_ms": _Range(0.001, 60_000, 1),
@@ -216,14 +219,30 @@ _COUNTING: Mapping[str, _Ms | _Whole] = {
     "flicker_per_s": _Whole(2, 10_000),
     "fastest_per_s": _Whole(1, 10_000),
 }
-_TOP = ("v", "title", "seed", "end_ms", "emitters", "counting", "expect", "event")
+_TOP = ("v", "title", "seed", "end_ms", "emitters", "counting", "vary", "expect", "event")
 _EXPECT = ("tokens", "scored", "findings")
 _CODE = re.compile(r"[a-z][a-z_]{0,31}", re.ASCII)
 
 
 def read(text: bytes, name: str = "scenario") -> Script:
-    """Read a scenario file's bytes; raises `ScenarioError`, which begins with `name` and, if known, the line."""
-    return _Reader(text, name).script()
+    """Read a scenario file's bytes; raises `ScenarioError`, which begins with `name` and, if known, the line.
+
+    Of a file with variants it is the first.
+    """
+    return next(iter(variants(text, name).values()))
+
+
+def variants(text: bytes, name: str = "scenario") -> dict[str, Script]:
+    r"""Read every variant of a scenario file, by its values, as in the example; raises `ScenarioError`.
+
+    A file without ``[vary]`` has one, without a name. Each combination of the lists of ``[vary]`` is a variant, in
+    which an event's field that holds ``"vary"`` has the value of its list.
+
+    >>> text = b'v = 1\n[vary]\nper_s = [20, 50]\n[[event]]\nat_ms = 0\ndo = "flicker"\ngod = "both"\n'
+    >>> list(variants(text + b'for_ms = 200\nper_s = "vary"\n'))
+    ['per_s 20', 'per_s 50']
+    """
+    return _Reader(text, name).variants()
 
 
 class _Reader:
@@ -247,6 +266,22 @@ class _Reader:
             self._refuse(int(place[1]) if place else None, f"not TOML: {message}")
         except (RecursionError, ValueError) as error:  # nested too deep; a date or a number that Python cannot hold
             self._refuse(None, f"not TOML that can be read: {str(error)[:80]}")
+
+    def variants(self) -> dict[str, Script]:
+        lists = self._table("vary", self._tables.pop("vary", {}))
+        for key, values in lists.items():
+            if not isinstance(values, list) or not values:
+                self._refuse(self._line_of(key), f"vary.{key[:40]} is {quoted(values)}; expected a list of values")
+        if (number := prod(len(values) for values in lists.values() if isinstance(values, list))) > MOST_VARIANTS:
+            self._refuse(self._line_of("vary"), f"it has {number} variants; expected at most {MOST_VARIANTS}")
+        events = self._tables.get("event", [])
+        found = {}
+        for values in product(*lists.values()):  # type: ignore[call-overload]
+            chosen = dict(zip(lists, values, strict=True))
+            if isinstance(events, list):
+                self._tables["event"] = [_with(each, chosen) for each in events]
+            found[", ".join(f"{key} {value}" for key, value in chosen.items())] = self.script()
+        return found
 
     def script(self) -> Script:
         tables = self._tables
@@ -386,3 +421,10 @@ class _Reader:
 
     def _refuse(self, line: int | None, message: str) -> Never:
         raise ScenarioError(f"{self._name}:{'' if line is None else f'{line}:'} {message}")
+
+
+def _with(event: object, chosen: Mapping[str, object]) -> object:
+    """Return an event whose fields that vary have the chosen values."""
+    if not isinstance(event, dict):
+        return event
+    return {key: chosen.get(key, value) if value == "vary" else value for key, value in event.items()}

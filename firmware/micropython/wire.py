@@ -126,6 +126,7 @@ def read(leaf, payload):
             "seq": whole(value, "seq", 0),
             "token": token,
             "at": None if at is None else parse_utc(at),
+            "doubts": whole(value, "doubts", 0) if value.get("doubts") is not None else None,
         }
     if not is_id(value.get("id")) or value.get("name") not in COMMANDS:
         raise WireError("command: an id and a name expected")

@@ -1,4 +1,4 @@
-"""Doubts: in the ledger before anyone is told, sent until the companion has them, whatever dies in between."""
+"""Doubts: in the ledger before they are published, sent until the companion has them, whatever dies in between."""
 
 from __future__ import annotations
 

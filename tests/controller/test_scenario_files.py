@@ -10,21 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from controller.app.scenarios import shipped
 from controller.core.counting import MS, Limits
 from controller.simulation.fast import Outcome, play_fast
-from controller.simulation.parser import KINDS, ScenarioError, read
+from controller.simulation.parser import KINDS, ScenarioError, Script, read, variants
 from controller.simulation.timeline import BrokerCut, Change, Restart, SplitMix, expand
 from templo.contract import God
 from tests.brokers import free_port, mosquitto
 from tests.controller.program import ROOT, Companion, Temple, call, eventually
 
-SCENARIOS = sorted((ROOT / "controller" / "simulation" / "scenarios").glob("*.toml"))
+SCENARIOS = shipped()
 GUIDE = ROOT / "docs" / "simulated-sensors.md"
 
 
-def played(folder: Path, text: str | bytes) -> Outcome:
+def played(folder: Path, text: str | bytes | Script) -> Outcome:
     ids = (f"{number:032x}" for number in itertools.count(1))
-    script = read(text.encode() if isinstance(text, str) else text)
+    script = text if isinstance(text, Script) else read(text.encode() if isinstance(text, str) else text)
     return play_fast(script, Limits(), folder / "ledger.sqlite3", lambda: next(ids))
 
 
@@ -34,11 +35,15 @@ def played(folder: Path, text: str | bytes) -> Outcome:
 @pytest.mark.usefixtures("expects_warnings")
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
 def test_each_scenario_comes_to_what_it_says(tmp_path: Path, file: Path) -> None:
-    text = file.read_bytes()
-    script = read(text, file.name)
-    assert script.title
-    assert script.expected.tokens or script.expected.findings
-    assert played(tmp_path, text).complaints == ()
+    complaints = {}
+    for number, (name, script) in enumerate(variants(file.read_bytes(), file.name).items()):
+        assert script.title
+        assert script.expected.tokens or script.expected.scored or script.expected.findings
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        if found := played(folder, script).complaints:
+            complaints[name] = found
+    assert complaints == {}
 
 
 def test_the_guide_names_every_event_and_every_scenario() -> None:
@@ -335,3 +340,45 @@ def test_without_a_daemon_there_is_no_selftest(tmp_path: Path) -> None:
     done = call("selftest", "--state", str(tmp_path))
     assert done.returncode == 1
     assert "no daemon runs on" in done.stderr
+
+
+# -- variants --
+
+
+def test_a_field_that_varies_has_each_value_of_its_list_in_a_variant_of_its_own() -> None:
+    text = "v = 1\n[vary]\ncount = [1, 3]\nwidth_ms = [9, [10, 12]]\n" + event(
+        "drop", 0, count="vary", width_ms="vary"
+    )
+    found = variants(text.encode())
+    assert list(found) == [f"count {count}, width_ms {width}" for count in (1, 3) for width in (9, [10, 12])]
+    assert [script.happenings[0].ns("count") for script in found.values()] == [1, 1, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("vary", "words"),
+    [
+        ("vary = 3", "vary is 3; expected a table"),
+        ("[vary]\ncount = 3", "vary.count is 3; expected a list of values"),
+        ("[vary]\ncount = []", r"vary.count is \[\]; expected a list of values"),
+        (f"[vary]\ncount = {list(range(1, 300))}", "it has 299 variants; expected at most 200"),
+        ('[vary]\ncount = ["many"]', "count is 'many'; expected a whole number"),
+    ],
+)
+def test_lists_that_vary_nothing_or_too_much_are_refused(vary: str, words: str) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        variants(f"v = 1\n{vary}\n{event('drop', 0, count='vary')}".encode())
+
+
+def test_a_table_has_a_line_for_each_scenario_and_variant() -> None:
+    done = call("scenario", "--table", str(ROOT / "controller/simulation/scenarios/light/dip.toml"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split("  ")[0] for line in done.stdout.splitlines()] == [
+        "scenario",
+        *(f"dip: width_ms {width}" for width in (4, 12, 40, 200)),
+    ]
+
+
+def test_a_command_that_names_no_scenario_says_what_it_expected() -> None:
+    done = call("scenario")
+    assert done.returncode == 2
+    assert "no scenario is named; expected a FILE, or --all" in done.stderr

@@ -64,6 +64,7 @@ def test_valid_messages_of_the_companion_are_read(leaf: str, vector: dict[str, A
             "seq": message.seq,
             "token": message.token,
             "at": None if message.at is None else since_1970(message.at),
+            "doubts": message.doubts,
         }
     else:
         assert isinstance(message, contract.Command)

@@ -105,7 +105,8 @@ class Way:
         )  # fmt: skip
         controller = ["tests.path.off_clock", str(temple_clock_s)] if temple_clock_s else ["controller"]
         self.temple = Program(
-            [*controller, "run", "--simulate", *link, "--state", str(self.temple_state)],
+            [*controller, "run", "--simulate", *link, "--state", str(self.temple_state),
+             "--set", "counting.fastest_per_s=10000"],
             "templo-controller ready", folder / "temple.log",
         )  # fmt: skip
         self._droppers: list[threading.Thread] = []
