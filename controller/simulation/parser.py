@@ -40,6 +40,10 @@ class Span:
     high_ns: int
 
 
+Spells: TypeAlias = tuple[tuple[int, int], ...]
+"""Dark spells in order, each as its beginning after the event's and its width, in nanoseconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Happening:
     """One event of the file: `values` holds every field of its kind, defaults included, times in nanoseconds."""
@@ -47,7 +51,7 @@ class Happening:
     do: str
     at_ns: int
     gods: tuple[God, ...]
-    values: Mapping[str, int | str | Span | None]
+    values: Mapping[str, int | str | Span | Spells | None]
 
     def ns(self, name: str) -> int:
         """Return a field that is one time, or a number."""
@@ -65,6 +69,12 @@ class Happening:
         """Return a field from which each use draws."""
         value = self.values[name]
         assert isinstance(value, Span)
+        return value
+
+    def spells(self, name: str) -> Spells:
+        """Return a field that is a train of dark spells."""
+        value = self.values[name]
+        assert isinstance(value, tuple)
         return value
 
 
@@ -146,6 +156,36 @@ class _Range(_Ms):
 
 
 @dataclass(frozen=True, slots=True)
+class _Spells:
+    """``[[start, width], ...]`` in milliseconds."""
+
+    default: None = None
+    needed: bool = False
+
+    def read(self, value: object) -> Spells:
+        if not isinstance(value, list):
+            raise ValueError("[[start, width], ...] in milliseconds")
+        found: list[tuple[int, int]] = []
+        for number, pair in enumerate(value, 1):
+            try:
+                if not isinstance(pair, list) or len(pair) != 2:
+                    raise ValueError
+                start, width = _Ms(0, DAY_MS).read(pair[0]), _Ms(0.001, 60_000).read(pair[1])
+            except ValueError:
+                raise ValueError(
+                    f"pair {number} to be [start, width] in milliseconds, from 0 to {DAY_MS:g} and from 0.001 to "
+                    f"60000, not {quoted(pair)}"
+                ) from None
+            if found and start <= sum(found[-1]):
+                raise ValueError(
+                    f"pair {number}, {quoted(pair)}, to begin after the pair before it has ended, at "
+                    f"{sum(found[-1]) / MS:g}"
+                )
+            found.append((start, width))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
 class _Whole:
     low: int
     high: int
@@ -170,7 +210,7 @@ class _Choice:
         return str(value)
 
 
-_Field: TypeAlias = _Ms | _Whole | _Choice
+_Field: TypeAlias = _Ms | _Spells | _Whole | _Choice
 _Kind: TypeAlias = Mapping[str, _Field]
 
 _AT = _Ms(0, DAY_MS, needed=True)
@@ -199,6 +239,7 @@ KINDS: Mapping[str, _Kind] = {
         "every_ms": _Range(0.001, DAY_MS, 100),
         "width_ms": _Range(0.001, 60_000, 1),
     },
+    "train": {"god": _SLOT, "spells_ms": _Spells(needed=True), "tokens": _Whole(0, MOST_TOKENS, needed=True)},
     "jam": {"god": _SLOTS, "for_ms": _LASTING},
     "unplug": {"god": _SLOTS, "part": _Choice(("emitter", "receiver"), "emitter"), "for_ms": _LASTING},
     "flicker": {"god": _SLOTS, "for_ms": _FOR, "per_s": _Whole(2, 2000, 100)},
@@ -360,7 +401,7 @@ class _Reader:
         if len(events) > MOST_EVENTS:
             self._refuse(None, f"there are {len(events)} events; expected at most {MOST_EVENTS}")
         found = tuple(self._happening(number, each) for number, each in enumerate(events, 1))
-        tokens = sum(each.ns("count") for each in found if "count" in each.values)
+        tokens = sum(each.ns(name) for each in found for name in ("count", "tokens") if name in each.values)
         if tokens > MOST_TOKENS:
             self._refuse(None, f"the events make {tokens} tokens and glitches; expected at most {MOST_TOKENS}")
         return found
@@ -377,7 +418,7 @@ class _Reader:
                     self._line_of(key, number),
                     f"{where} ({do}): {ascii(key)[1:-1][:40]} is unknown; expected {', '.join(fields)}",
                 )
-        values: dict[str, int | str | Span | None] = {}
+        values: dict[str, int | str | Span | Spells | None] = {}
         for key, kind in fields.items():
             if key in table:
                 values[key] = self._value(key, kind, table[key], f"{where} ({do}): ", number)

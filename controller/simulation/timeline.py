@@ -209,6 +209,12 @@ def _glitch(each: Happening, slot: _Slot, random: SplitMix) -> None:
         slot.between("shade", at_ns, at_ns + random.draw(each.span("width_ms")))
 
 
+def _train(each: Happening, slot: _Slot, _random: SplitMix) -> None:
+    for start, width in each.spells("spells_ms"):
+        slot.between("shade", each.at_ns + start, each.at_ns + start + width)
+    slot.fell += each.ns("tokens")
+
+
 def _jam(each: Happening, slot: _Slot, _random: SplitMix) -> None:
     slot.fell += 1
     slot.between("shade", each.at_ns, each.until_ns())
@@ -250,6 +256,7 @@ _ACTS: dict[str, Callable[[Happening, _Slot, SplitMix], None]] = {
     "overlap": _overlap,
     "hop": _hop,
     "glitch": _glitch,
+    "train": _train,
     "jam": _jam,
     "unplug": _unplug,
     "flicker": _flicker,

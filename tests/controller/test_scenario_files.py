@@ -83,6 +83,25 @@ def test_the_example_of_the_guide_is_one_that_can_be_read() -> None:
             "v = 1\n[[event]]\nat_ms = 1\ndo = 'drop'\ngod = 'tlaloc'\nwide = 3",
             "x:6: event 1 (drop): wide is unknown",
         ),
+        *(
+            (
+                f"v = 1\n[[event]]\nat_ms = 1\ndo = 'train'\ngod = 'tlaloc'\ntokens = 1\nspells_ms = {spells}",
+                f"x:7: event 1 (train): spells_ms is {spells}; expected {expected}",
+            )
+            for spells, expected in (
+                ("7", "[[start, width], ...] in milliseconds"),
+                ("[[0, 5], [9]]", "pair 2 to be [start, width] in milliseconds, from 0 to 8.64e+07 and from 0.001 to"),
+                ("[[0, 0]]", "pair 1 to be [start, width] in milliseconds, from 0 to 8.64e+07 and from 0.001 to"),
+                ("[[-1, 5]]", "pair 1 to be [start, width] in milliseconds"),
+                ("[['x', 5]]", "pair 1 to be [start, width] in milliseconds"),
+                ("[[2, 5], [7, 5]]", "pair 2, [7, 5], to begin after the pair before it has ended, at 7"),
+            )
+        ),
+        ("v = 1\n[[event]]\nat_ms = 1\ndo = 'train'\ngod = 'tlaloc'\nspells_ms = []", "(train): tokens is missing"),
+        (
+            "v = 1\n[[event]]\nat_ms = 1\ndo = 'train'\ngod = 'both'\nspells_ms = []\ntokens = 1",
+            "x:5: event 1 (train): god is 'both'; expected \"huitzilopochtli\" or \"tlaloc\"",
+        ),
         ("v = 1\n[[event]]\nat_ms = nan\ndo = 'restart'", "x:3: event 1 (restart): at_ms is nan"),
         ("v = 1\nevent = 3", "x:2: event is 3; expected tables that begin with [[event]]"),
         ("v = 1\nend_ms = 5\n[[event]]\nat_ms = 9\ndo = 'restart'", "x:2: end_ms is 5; expected no less than"),
@@ -138,7 +157,7 @@ def test_any_bytes_are_a_scenario_or_a_scenario_error(text: bytes) -> None:
 @settings(deadline=None, max_examples=150)
 @given(
     st.sampled_from(sorted(KINDS)),
-    st.dictionaries(st.sampled_from(["at_ms", "god", "count", "every_ms", "width_ms", "for_ms", "edges"]), _VALUES),
+    st.dictionaries(st.sampled_from(["at_ms", "god", "count", "every_ms", "width_ms", "for_ms", "edges", "spells_ms", "tokens"]), _VALUES),
     st.dictionaries(st.sampled_from(["title", "seed", "end_ms", "counting", "expect", "event"]), _VALUES, max_size=2),
 )
 def test_any_values_are_a_scenario_with_a_timeline_or_a_scenario_error(
@@ -200,6 +219,14 @@ def test_a_token_that_bounces_is_as_wide_as_one_that_does_not() -> None:
     found = edges(event("drop", 0, width_ms=12, bounces=2, gap_ms=1))
     assert len(found) == 6
     assert found[-1][0] == pytest.approx(12, abs=0.01)
+
+
+def test_a_train_darkens_the_beam_when_and_as_long_as_it_says_whatever_fell() -> None:
+    train = event("train", 10, spells_ms=[[0, 5.5], [20.125, 7]], tokens=3)
+    assert edges(train) == [(10, True, True), (15.5, False, True), (30.125, True, True), (37.125, False, True)]
+    unseen = event("train", 90, spells_ms=[], tokens=1)
+    assert edges(train + unseen) == edges(train)
+    assert expand(read(f"v = 1\n{train}{unseen}".encode())).fell[God.TLALOC] == 4
 
 
 def test_tokens_that_overlap_are_one_spell_for_a_beam() -> None:
