@@ -23,7 +23,7 @@ from templo.contract import Emitters, God
 from tests.brokers import HOST, free_port, mosquitto
 from tests.controller.program import ROOT, environment
 
-SCENARIOS = sorted((ROOT / "controller" / "simulation" / "scenarios").glob("*.toml")) + sorted(
+SCENARIOS = sorted((ROOT / "controller" / "simulation" / "scenarios").rglob("*.toml")) + sorted(
     (Path(__file__).parent / "scenarios").glob("*.toml")
 )
 SPEED = 6.0

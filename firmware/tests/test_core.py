@@ -18,7 +18,7 @@ from templo.contract import Flag, God
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted(
-    [*ROOT.glob("controller/simulation/scenarios/*.toml"), *ROOT.glob("firmware/tests/scenarios/*.toml")]
+    [*ROOT.glob("controller/simulation/scenarios/**/*.toml"), *ROOT.glob("firmware/tests/scenarios/*.toml")]
 )
 US = 1_000
 JAM, MISSED = 1, 2

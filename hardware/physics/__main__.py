@@ -14,7 +14,7 @@ from controller.core.counting import MS, Limits
 from controller.core.learned_limits import to_dict
 from hardware.making import BUILD
 from hardware.parameters import BEADS, Temple, Token, fitting
-from hardware.physics import report
+from hardware.physics import controls, report
 from hardware.physics.bowl import Hand, Offering, dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, seen, singles
@@ -46,9 +46,11 @@ def main() -> int:
     """Run it; returns 1 if fewer single drops were counted than `WANTED` says, or more than fell."""
     parser = _parser()
     given = parser.parse_args()
-    if given.write and given.bead is not None:
+    if (given.write or given.controls) and given.bead is not None:
         parser.error("what is kept is of the temple for every kind of token")
     temple = require(fitting(given.bead))
+    if given.controls:
+        return _print_rows(map(str, controls.write(temple)))
     if given.heaps is not None:
         return _print_rows(_heaps(temple, given.heaps))
     if given.hands is not None:
@@ -97,6 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--heaps", type=_number, metavar="N", help="print only a table of how many of N fall on one side before a jam"
+    )
+    parser.add_argument(
+        "--controls",
+        action="store_true",
+        help="write hands, bowls and single tokens as scenarios that come with the controller",
     )
     parser.add_argument(
         "--bead",

@@ -161,7 +161,7 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path) -> Reader:
             return Reader(request.param, controller_file(tmp_path), (CONTROLLER,), expected)
         case "scenario":
             return Reader(
-                request.param, scenario, files("controller/simulation/scenarios/*.toml"), expected, costly=3
+                request.param, scenario, files("controller/simulation/scenarios/**/*.toml"), expected, costly=3
             )
         case "deck":
             piles = files("companion/games/mexica/data/[drw]*.toml")
