@@ -15,7 +15,11 @@ GROUPS = {
     "screws": "Screws",
     "table": "At the table",
 }
-APART = {"lights": "Lights and sound, optional", "tools": "Tools, if you have none"}
+APART = {
+    "lights": "Lights and sound, optional",
+    "sensors": "Against light and dips of the supply, optional; nothing of it was built",
+    "tools": "Tools, if you have none",
+}
 """What is bought by choice: it is not in the sum of the rest."""
 BEADS = "bead, 8 to 12 mm, of one kind"
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from hardware.bill import bill
 from hardware.wiring import __main__ as command
-from hardware.wiring import circuit, harness
+from hardware.wiring import additions, circuit, harness
 from hardware.wiring.boards import BOARDS, Board
 from hardware.wiring.joins import BASE, HOLD, PULL_UP, wiring
+from hardware.wiring.pages import PAGES
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
@@ -27,6 +29,22 @@ def test_a_circuit_shows_both_pull_ups_and_the_transistor_where_it_is_driven(boa
     assert drawn.count(PULL_UP) == 2 + (HOLD == PULL_UP and joined.switch is not None)
     assert (BASE in drawn) == ("BC547" in drawn) == (joined.switch is not None)
     assert f"{joined.receivers}<" in drawn
+
+
+def test_each_addition_has_a_picture_on_the_page_with_the_values_of_the_bill(
+    tmp_path: Path,
+) -> None:
+    drawn = {path.name: path.read_text(encoding="utf-8") for path in additions.draw(tmp_path)}
+    page = PAGES[0].read_text(encoding="utf-8")
+    assert [name for name in drawn if f"pictures/wiring/{name}" not in page] == []
+    bought = " ".join(item.what for item in bill()["sensors"])
+    for value in (additions.SERIES, additions.SPIKES, additions.DIPS):
+        assert value in drawn["addition-capacitor.svg"]
+        assert value in bought
+    assert additions.MODULE in drawn["addition-modulated.svg"]
+    assert f"{additions.APART} mm" in drawn["addition-second-beam.svg"]
+    assert f"{additions.APART} mm" in page
+    assert "receiver" in drawn["addition-shroud.svg"]
 
 
 @pytest.mark.parametrize(("argument", "status"), [("--help", 0), ("--wrong", 2)])

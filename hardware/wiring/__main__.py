@@ -1,4 +1,4 @@
-"""Draws harness and circuit of every board for `docs/`, and brings the tables of its pages up to date."""
+"""Draws harness, circuit and additions of every board for `docs/`, and brings the tables of its pages up to date."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import schemdraw
@@ -9,7 +11,7 @@ import schemdraw.elements as elm
 
 from hardware.wiring.joins import BASE, GODS, HOLD, NAMES, PULL_UP, Wiring
 
-_SIZE, _SMALL = 12, 10
+SIZE, SMALL = 12, 10
 _LANE = 4.4
 """From one beam's signal down to the next."""
 _OUTPUT = "{}'s receiver:\nan open collector, low\nwhile the beam is broken"
@@ -19,15 +21,22 @@ def draw(wiring: Wiring, folder: Path) -> Path:
     """Write a wiring's circuit as SVG, and return the file."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"circuit-{wiring.board.name}.svg"
-    schemdraw.use("svg")
-    with schemdraw.Drawing(show=False) as drawing:
-        drawing.config(fontsize=_SIZE, lw=1.6, unit=2, font="sans-serif", bgcolor="white", margin=0.4)
+    with canvas(path) as drawing:
         board = drawing.add(_board(wiring))
         for god in GODS:
             _receiver(drawing, wiring, god, board.absanchors[god])
         _emitters(drawing, wiring, board)
-    drawing.save(str(path))
     return path
+
+
+@contextmanager
+def canvas(path: Path) -> Iterator[schemdraw.Drawing]:
+    """Give a drawing, and write it as SVG when it is done."""
+    schemdraw.use("svg")
+    with schemdraw.Drawing(show=False) as drawing:
+        drawing.config(fontsize=SIZE, lw=1.6, unit=2, font="sans-serif", bgcolor="white", margin=0.4)
+        yield drawing
+    drawing.save(str(path))
 
 
 def _board(wiring: Wiring) -> elm.Ic:
@@ -39,7 +48,7 @@ def _board(wiring: Wiring) -> elm.Ic:
         elm.IcPin(name=wiring.board.numbers[pin], side="right", anchorname=name, slot=f"{len(pins) - n}/{len(pins)}")
         for n, (name, pin) in enumerate(pins.items())
     ]
-    return elm.Ic(pins=signals, size=(4.2, len(pins) * _LANE), lblsize=_SIZE).label(wiring.board.title, loc="top")
+    return elm.Ic(pins=signals, size=(4.2, len(pins) * _LANE), lblsize=SIZE).label(wiring.board.title, loc="top")
 
 
 def _receiver(drawing: schemdraw.Drawing, wiring: Wiring, god: str, at: tuple[float, float]) -> None:
@@ -50,19 +59,24 @@ def _receiver(drawing: schemdraw.Drawing, wiring: Wiring, god: str, at: tuple[fl
     drawing.add(elm.Resistor().at(knot.center).up().length(1.7).label(PULL_UP, loc="bottom"))
     drawing.add(elm.Vdd().label(feed))
     drawing.add(elm.Line().at(knot.center).right().length(2.4))
-    pins = [
-        elm.IcPin(name="signal", side="left", anchorname="signal"),
-        elm.IcPin(name="+", side="top", anchorname="plus"),
-        elm.IcPin(name="−", side="bottom", anchorname="minus"),
-    ]
-    box = drawing.add(elm.Ic(pins=pins, size=(3.0, 1.4), lblsize=_SMALL, leadlen=0.35).anchor("signal").right())
+    box = drawing.add(receiver_box())
     drawing.add(elm.Vdd().at(box.plus).label(feed))
     drawing.add(elm.Ground().at(box.minus))
     drawing.add(
         elm.Label()
         .at((box.center[0] + 1.8, box.center[1]))
-        .label(_OUTPUT.format(NAMES[god]), halign="left", fontsize=_SMALL)
+        .label(_OUTPUT.format(NAMES[god]), halign="left", fontsize=SMALL)
     )
+
+
+def receiver_box() -> elm.Ic:
+    """Return a receiver, to be added where its signal ends."""
+    pins = [
+        elm.IcPin(name="signal", side="left", anchorname="signal"),
+        elm.IcPin(name="+", side="top", anchorname="plus"),
+        elm.IcPin(name="−", side="bottom", anchorname="minus"),
+    ]
+    return elm.Ic(pins=pins, size=(3.0, 1.4), lblsize=SMALL, leadlen=0.35).anchor("signal").right()
 
 
 def _emitters(drawing: schemdraw.Drawing, wiring: Wiring, board: elm.Ic) -> None:
@@ -74,7 +88,7 @@ def _emitters(drawing: schemdraw.Drawing, wiring: Wiring, board: elm.Ic) -> None
         x = right + n * 4.4
         drawing.add(elm.Vdd().at((x, top)).label("5 V"))
         for part, words in ((elm.Resistor, "in the\nemitter"), (elm.LED, f"{NAMES[god]}'s\nemitter")):
-            drawing.add(part().down().length(1.8).label(words, loc="bottom", fontsize=_SMALL))
+            drawing.add(part().down().length(1.8).label(words, loc="bottom", fontsize=SMALL))
         drawing.add(elm.Line().down().toy(foot))
     drawing.add(elm.Line().at((right, foot)).right().tox(right + 4.4))
     drawing.add(elm.Dot().at((right, foot)))
