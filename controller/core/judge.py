@@ -17,6 +17,12 @@ from templo.contract import God
 TOGETHER_NS = 2 * MS
 """Both beams that break and clear within this time of each other have one cause: a dip of their supply."""
 
+QUIET_NS = SECOND
+"""Two tokens that fall at once are a dip after so much quiet in both slots, or after another one of the kind.
+
+Of two quick streams of tokens now and then two fall at once.
+"""
+
 CALM_NS = SECOND
 """What follows a doubted token of the same slot within this time is doubted too."""
 
@@ -169,13 +175,26 @@ class Judge:
         return quick or _equal([each.width_ns for each in alike])
 
     def _together(self, god: God, latest: _Counted) -> Iterable[tuple[_Counted, _Counted]]:
-        for other in God:
-            for each in list(self._counted[other])[-2:]:
-                if other is not god and (
-                    abs(each.start_ns - latest.start_ns) <= TOGETHER_NS
-                    and abs(each.end_ns - latest.end_ns) <= TOGETHER_NS
-                ):
+        before = _before(self._counted[god], 1)
+        for counted in (self._counted[other] for other in God if other is not god):
+            for place in (1, 2):
+                if len(counted) < place or not _at_once(each := counted[-place], latest):
+                    continue
+                earlier = _before(counted, place)
+                quiet = all(
+                    one is None or now.start_ns - one.end_ns >= QUIET_NS
+                    for one, now in ((before, latest), (earlier, each))
+                )
+                if quiet or (before is not None and earlier is not None and _at_once(earlier, before)):
                     yield each, latest
+
+
+def _before(counted: deque[_Counted], place: int) -> _Counted | None:
+    return counted[-place - 1] if len(counted) > place else None
+
+
+def _at_once(one: _Counted, other: _Counted) -> bool:
+    return abs(one.start_ns - other.start_ns) <= TOGETHER_NS and abs(one.end_ns - other.end_ns) <= TOGETHER_NS
 
 
 def _equal(times: Sequence[int]) -> bool:

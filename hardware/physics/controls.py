@@ -36,6 +36,8 @@ ALONE = 16
 APART_MS = 4000
 """From one hand to the next in a slot, unless it lasts longer than that less `QUIET_MS`."""
 QUIET_MS = 1000
+LATER_MS = 37
+"""How much later the hands of Tlaloc's slot begin: two people never drop at the same millisecond."""
 
 Falls = Sequence[tuple[str, Batch]]
 """What fell, with words that say how."""
@@ -75,7 +77,8 @@ def text(title: str, temple: Temple, falls: Falls) -> str:
     half = len(falls) // 2
     for one, other in zip(falls, [*falls[half:], *falls[:half]], strict=True):
         for god, receiver, (words, batch) in ((God.HUITZILOPOCHTLI, WORST, one), (God.TLALOC, EASY, other)):
-            lines += ["", f"[[event]] # {words}", *_train(at_ms, god, seen(temple, batch, receiver))]
+            begin_ms = at_ms + (LATER_MS if god is God.TLALOC else 0)
+            lines += ["", f"[[event]] # {words}", *_train(begin_ms, god, seen(temple, batch, receiver))]
         lasted_ms = max(one[1].lasted_ms, other[1].lasted_ms)
         at_ms += max(APART_MS, ceil((lasted_ms + QUIET_MS) / 500) * 500)
     return "\n".join([*lines, "", *_expected("\n".join(lines)), ""])

@@ -56,6 +56,13 @@ def test_of_what_people_do_with_tokens_nothing_is_found_but_that_some_merged() -
         assert frozenset().union(*expected.findings.values()) <= {"overlap"}, file.name
 
 
+@pytest.mark.parametrize(
+    "file", [each for each in SCENARIOS if each.parent.name == "controls"], ids=lambda each: each.stem
+)
+def test_nothing_that_people_do_with_tokens_is_doubted(tmp_path: Path, file: Path) -> None:
+    assert played(tmp_path, file.read_bytes()).doubted == frozenset()
+
+
 def test_the_guide_names_every_event_and_every_scenario() -> None:
     guide = GUIDE.read_text()
     assert [kind for kind in KINDS if f"`{kind}`" not in guide] == []
