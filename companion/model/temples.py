@@ -22,7 +22,7 @@ FEW = 100
 """Up to this many tokens from before a companion knew their temple count as late ones; more are `OldTokens`.
 
 A few fell while a table was set up, and its players know whose they were. More are from other evenings, and no
-running table should have to sort them out.
+running table should have to sort them out. Under a name for which another ledger is known there is no such allowance.
 """
 
 NEW_LEDGER = frozenset({"ledger_restored", "backup_restored", "ledger_cloned", "ledger_damaged", "ledger_missing"})
@@ -64,7 +64,7 @@ class Temple:
     quarantined: int = 0
     """How many tokens are held apart, because others have their numbers, and undecided."""
     old: OldTokens | None = None
-    """Its tokens from before this companion knew it, if there are more than `FEW`."""
+    """Its tokens from before this companion knew it, where they are not just a `FEW`."""
     notices: tuple[contract.Notice, ...] = ()
     """The notices about its ledger in its last status while it was running."""
     since: datetime | None = None
@@ -133,7 +133,7 @@ class Temple:
             if self.conflict and not after.alive:
                 return replace(after, source=self.conflict, conflict=None)
             return after
-        if self.source is None or not self.alive or self._renewed(status):
+        if self.source is None or not self.alive or self.begins_anew(status):
             if status.state not in _ALIVE and self.source is not None:
                 return self
             conflict = None if self.conflict == status.source else self.conflict
@@ -142,7 +142,7 @@ class Temple:
             )
         return replace(self, conflict=status.source if status.state in _ALIVE else None)
 
-    def _renewed(self, status: contract.Status) -> bool:
+    def begins_anew(self, status: contract.Status) -> bool:
         """Return whether the session of the last status has begun a new source."""
         return self.status is not None and self.status.session == status.session and status.state in _ALIVE
 
@@ -235,9 +235,12 @@ class Source:
     """The temple that sent its last tokens."""
     mark: Mark = field(default_factory=Mark)
     old: OldTokens | None = None
-    """Its tokens from before this companion knew its temple, if there are more than `FEW`."""
+    """Its tokens from before this companion knew its temple, where they are not just a `FEW`."""
     unsure: bool = False
-    """Whether it was first known by replayed tokens, before any count said how many it holds."""
+    """Whether it is still open how many of its tokens are old.
+
+    No count has said yet how many it holds, or it is a second counter's, which may become the temple's own.
+    """
 
 
 class Receipt(NamedTuple):

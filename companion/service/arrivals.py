@@ -12,7 +12,7 @@ from companion.model.entries import OLD
 from companion.model.ports import ARRIVED, COUNTED, Decision, OldTokens, StoredToken
 from companion.model.temples import Receipt, Source, Temple
 from companion.service.change import Change
-from companion.service.ledgers import Ledgers, first_live
+from companion.service.ledgers import Ledgers
 from companion.service.workspace import Workspace
 from templo import contract
 from templo.bounded_log import BoundedLog
@@ -54,11 +54,11 @@ class TokenIntake:
 
     def _take(self, change: Change, arrivals: Sequence[tuple[str, contract.Token]]) -> _Taken:
         temples = {token.source: name for name, token in arrivals}
-        old = self._old(change, temples, arrivals)
-        serving = [each.table_id for name in temples.values() if (each := change.find_temple(name))]
-        serving += [each.table_id for each in old.values() if each]
-        change.lock_tables(*{table.id for each in serving if (table := self._workspace.tables.find(each))})
         ids, stored, held = self._workspace.store.known([token for _, token in arrivals])
+        sources = self._sources(change, temples, arrivals, stored)
+        serving = [each.table_id for name in temples.values() if (each := change.find_temple(name))]
+        serving += [each.old.table_id for each in sources.values() if each.old]
+        change.lock_tables(*{table.id for each in serving if (table := self._workspace.tables.find(each))})
         batch = _Batch(change)
         for name, token in arrivals:
             seqs = ids[token.source]
@@ -71,48 +71,36 @@ class TokenIntake:
                 batch.take_again(name, token)
             else:
                 stored.add(token.token)
-                batch.take(name, token, old[token.source], held.get(token.token))
-        receipts = [
-            self._receipt(change, name, source, ids[source], old[source], arrivals)
-            for source, name in temples.items()
-        ]
+                batch.take(name, token, sources[token.source].old, held.get(token.token))
+        receipts = [self._receipt(change, source, ids[source.id]) for source in sources.values()]
         return _Taken(receipts, len(batch.resent), batch.enter(stored, held))
 
-    def _old(
-        self, change: Change, temples: Mapping[str, str], arrivals: Sequence[tuple[str, contract.Token]]
-    ) -> dict[str, OldTokens | None]:
-        """Return the old tokens of each source, determined now if it is new."""
-        old: dict[str, OldTokens | None] = {}
-        for source, name in temples.items():
-            known = change.source(source)
-            if known is not None:
-                old[source] = known.old
-            else:
-                old[source] = self._ledgers.find_old(
-                    change.find_temple(name), name, source, first_live(arrivals, source)
-                )
-        return old
-
-    def _receipt(
+    def _sources(
         self,
         change: Change,
-        name: str,
-        source: str,
-        ids: Mapping[int, str],
-        old: OldTokens | None,
+        temples: Mapping[str, str],
         arrivals: Sequence[tuple[str, contract.Token]],
-    ) -> Receipt:
+        stored: Container[str],
+    ) -> dict[str, Source]:
+        """Return each source, with its old tokens determined now while it is new."""
+        sources: dict[str, Source] = {}
+        for id_, name in temples.items():
+            source = replace(change.source(id_) or Source(id_, name, unsure=True), temple=name)
+            tokens = [token for _, token in arrivals if token.source == id_]
+            if source.unsure and any(token.token in stored for token in tokens):
+                source = replace(source, unsure=False)  # A ledger that holds tokens known here is no stranger's.
+            elif source.unsure:
+                source = self._ledgers.judge(change.find_temple(name), source, tokens)
+            sources[id_] = source
+        return sources
+
+    def _receipt(self, change: Change, source: Source, ids: Mapping[int, str]) -> Receipt:
         """Update how far a source's tokens are stored; return the receipt for it."""
-        before = change.source(source)
-        mark = self._ledgers.mark(source).with_stored(ids)
-        if before is None:
-            unsure = first_live(arrivals, source) is None and not self._ledgers.is_counted(name, source)
-            after = Source(source, name, mark, old, unsure)
-        else:
-            after = replace(before, temple=name, mark=mark)
-        if after != before:
+        mark = self._ledgers.mark(source.id).with_stored(ids)
+        after = replace(source, mark=mark)
+        if after != change.source(source.id):
             change.put_source(after)
-        return Receipt(name, source, mark.seq, mark.token, bool(mark.ahead))
+        return Receipt(source.temple, source.id, mark.seq, mark.token, bool(mark.ahead))
 
 
 class _Batch:

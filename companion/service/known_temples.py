@@ -85,7 +85,7 @@ class KnownTemples:
         stored = self._stored_sources(names, {*sources, *counting})
         for source, after in stored.items():
             before = self._sources.get(source)
-            unsure = before is not None and before.unsure and after.old is None
+            unsure = before is not None and before.unsure and after.old == before.old
             self._sources[source] = replace(after, unsure=unsure)  # nobody stores whether a source is unsure
         for record in records:
             known, read = self._temples.get(record.name), self._read(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -56,38 +56,41 @@ class Ledgers:
         source, count = temple.source, self._counts.get(temple.name)
         if source is None or count is None or count.source != source:
             return
-        known = change.source(source)
-        if known is not None and not known.unsure:
+        known = change.source(source) or Source(source, temple.name, unsure=True)
+        if not known.unsure:
             return
-        old = self.find_old(temple, temple.name, source)
-        before = known or Source(source, temple.name)
-        change.put_source(replace(before, temple=temple.name, old=old or before.old, unsure=False))
-        if old:
-            change.put(replace(temple, old=old))
+        known = self.judge(temple, replace(known, temple=temple.name))
+        change.put_source(known)
+        if known.old:
+            change.put(replace(temple, old=known.old))
 
-    def find_old(self, temple: Temple | None, name: str, source: str, live: int | None = None) -> OldTokens | None:
-        """Return the old tokens of a new source; None if there are only a `FEW`.
+    def judge(self, temple: Temple | None, new: Source, tokens: Sequence[contract.Token] = ()) -> Source:
+        """Return a new source, of which `tokens` have just arrived, with the old tokens that it brings.
 
-        `live` is the number of its first new token: those below it are old if no count has come yet.
+        Up to a `FEW` are not old where it is the first source under its temple's name. Where another is known, it is
+        a stranger's whatever its size, unless the temple reports that it has begun a new ledger. A second counter's
+        source stays unsure: its tokens wait anyway, and what is old is known when it takes over.
         """
-        count = self._counts.get(name)
-        through = count.seq if count is not None and count.source == source else 0
-        if live is not None:
-            through = min(through or live - 1, live - 1)
-        if through <= FEW or (temple is not None and temple.source not in (None, source)):
-            return None
-        if any(each.temple == name for each in self._workspace.temples.sources() if each.id != source):
-            # This companion knows the temple: its new source is old only if its ledger was exchanged.
+        if temple is not None and temple.source not in (None, new.id):
+            return new
+        count = self._counts.get(new.temple)
+        counted = count.seq if count is not None and count.source == new.id else None
+        live = min((token.seq for token in tokens if not token.replayed), default=None)
+        # Those below its first new token are old if no count has come yet.
+        through = counted or 0 if live is None else min(counted or live - 1, live - 1)
+        least = FEW + 1
+        if any(each.temple == new.temple for each in self._workspace.temples.sources() if each.id != new.id):
             status = temple.status if temple else None
-            if status is None or status.source != source or any(each.code in NEW_LEDGER for each in status.notices):
-                return None
-        log.info("temple %r: %d tokens fell before this companion knew it; they wait for a person", name, through)
-        return OldTokens(source, name, through, self._workspace.clock())
-
-    def is_counted(self, name: str, source: str) -> bool:
-        """Return whether a temple's last count was that of a source."""
-        count = self._counts.get(name)
-        return count is not None and count.source == source
+            if status and status.source == new.id and any(each.code in NEW_LEDGER for each in status.notices):
+                return replace(new, unsure=False)
+            if counted is None and live is None:
+                through = max((token.seq for token in tokens), default=0)
+            least = 1
+        old = new.old
+        if through >= least and (old is None or old.through < through):
+            log.info("temple %r: %d tokens fell before this companion knew it; they wait", new.temple, through)
+            old = replace(old or OldTokens(new.id, new.temple, 0, self._workspace.clock()), through=through)
+        return replace(new, old=old, unsure=counted is None and live is None)
 
     def mark(self, source: str | None) -> Mark:
         """Return how far a source's tokens are stored."""
@@ -116,8 +119,3 @@ class Ledgers:
                 # The totals of a temple's life may hold tokens of its earlier ledgers; the numbers do not.
                 on_way[god] = min(max(0, total - arrived[god]), missing - sum(on_way.values()))
         return on_way
-
-
-def first_live(arrivals: Iterable[tuple[str, contract.Token]], source: str) -> int | None:
-    """Return the lowest number among a source's new tokens, or None if all were replayed."""
-    return min((token.seq for _, token in arrivals if token.source == source and not token.replayed), default=None)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from companion.model.temples import Temple
+from companion.model.temples import Source, Temple
 from companion.service.arrivals import TokenIntake
 from companion.service.change import Change
 from companion.service.decisions import Decisions
@@ -91,6 +91,8 @@ class TempleService:
             after = (before or Temple(name, reachable=self._reachable)).with_status(status)
             after = replace(after, old=self._workspace.temples.old_of(after.source))
             change.put(after)
+            if before and after.source and after.source != before.source and before.begins_anew(status):
+                change.put_source(change.source(after.source) or Source(after.source, name))
             self.ledgers.meet(change, after)
             return before, after
 

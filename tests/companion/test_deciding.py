@@ -14,6 +14,8 @@ from templo import contract
 from tests.companion.conftest import DATABASES, OTHER, SOURCE, Home
 
 TEMPLE = "templo"
+LENT = "e" * 32
+"""The session of another house's temple."""
 BEAMS = dict.fromkeys(contract.God, contract.Beam.CLEAR)
 
 
@@ -23,11 +25,15 @@ def database(request: pytest.FixtureRequest) -> str:
 
 
 def received(
-    home: Home, source: str = SOURCE, state: contract.State = contract.State.READY, notices: tuple[str, ...] = ()
+    home: Home,
+    source: str = SOURCE,
+    state: contract.State = contract.State.READY,
+    notices: tuple[str, ...] = (),
+    session: str = "c" * 32,
 ) -> None:
     kind, timing = contract.Kind.PI, contract.Timing.KERNEL
     said = tuple(contract.Notice(code, home.clock.now) for code in notices)
-    status = contract.Status(state, "c" * 32, kind, "0.1.0", timing, BEAMS, source, notices=said)
+    status = contract.Status(state, session, kind, "0.1.0", timing, BEAMS, source, notices=said)
     home.services.temples.receive_status(TEMPLE, status)
 
 
@@ -381,9 +387,69 @@ def test_another_ledger_under_a_known_name_asks(home: Home) -> None:
     home.table(temple=TEMPLE)
     fell(home, home.token(1))
     received(home, SOURCE, contract.State.STOPPED)
-    received(home, OTHER)
+    received(home, OTHER, session=LENT)
     counted(home, 400, OTHER)
     assert home.services.temples.get(TEMPLE).undecided is not None
+
+
+def lend(home: Home, session: str = LENT) -> None:
+    """Replace the temple, whose last ledger was `SOURCE`, by one of another house under the same name."""
+    received(home)
+    fell(home, home.token(1))
+    received(home, SOURCE, contract.State.STOPPED)
+    received(home, OTHER, session=session)
+
+
+@pytest.mark.parametrize("through", [1, 40, FEW])
+def test_another_house_s_temple_asks_however_few_tokens_it_brings(home: Home, through: int) -> None:
+    table = home.table(temple=TEMPLE)
+    lend(home)
+    counted(home, through, OTHER)
+    fell(home, *old(home, *range(1, through + 2), source=OTHER), home.token(through + 2, source=OTHER))
+    asked = home.services.temples.get(TEMPLE).undecided
+    assert asked is not None
+    assert asked.through == through
+    assert score(home, table, "east") == 3, "what falls here counts, also sent again"
+
+
+def test_none_of_another_house_s_tokens_counts_though_they_come_before_its_count(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    lend(home)
+    fell(home, *old(home, *range(101, 121), source=OTHER))
+    fell(home, *old(home, *range(121, 141), source=OTHER))
+    counted(home, 150, OTHER)
+    fell(home, *old(home, *range(141, 151), source=OTHER))
+    asked = home.services.temples.get(TEMPLE).undecided
+    assert asked is not None
+    assert asked.through == 150
+    assert (score(home, table, "east"), home.services.tables.get(table.id).state.unclaimed) == (1, ())
+
+
+def test_a_second_counter_s_fallen_tokens_are_old_when_it_takes_over(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    received(home)
+    fell(home, home.token(1))
+    received(home, OTHER, session=LENT)
+    fell(home, home.token(3, source=OTHER))
+    received(home, SOURCE, contract.State.LOST)
+    counted(home, 5, OTHER)
+    fell(home, *old(home, 1, 2, 4, 5, source=OTHER), home.token(6, source=OTHER))
+    asked = home.services.temples.get(TEMPLE).undecided
+    assert asked is not None
+    assert asked.through == 5
+    assert [each.doubt for each in home.services.tables.get(table.id).state.unclaimed] == ["stranger"]
+    assert score(home, table, "east") == 2
+
+
+def test_a_ledger_that_the_same_session_began_is_no_stranger(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    received(home)
+    fell(home, home.token(1))
+    received(home, OTHER)
+    counted(home, 60, OTHER)
+    fell(home, *old(home, *range(2, 61), source=OTHER))
+    assert home.services.temples.get(TEMPLE).old is None
+    assert score(home, table, "east") == 60
 
 
 @pytest.mark.parametrize(("choice", "shown"), [(LEFT_OUT, 0), (HISTORY, 30)])
