@@ -86,6 +86,26 @@ def test_m33_a_token_through_the_temple_is_the_tribes_in_its_sacrifice_step() ->
     assert (sitting.tokens("east"), sitting.state.tallies.of(RAIN_GOD)) == (0, 8)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("cards_per_step", "one"), ("sacrifice_credit", "on"), ("mary_exclusive", "off")]
+)
+@pytest.mark.parametrize("held", [1, 9, 40])
+def test_m33_of_a_burst_a_tribe_gives_what_it_holds_and_the_rest_waits(held: int, option: str, value: str) -> None:
+    """A lamp flickers 431 times: in the step, while cards that it seems to earn are due, and after it."""
+    sitting = offering(held, **{option: value}).lay("west", tokens=5)
+    for n in range(431):
+        sitting.falls(RAIN_GOD if n % 3 else WAR_GOD)
+    assert (sitting.tokens("east"), sitting.state.tallies.total) == (0, held)
+    sitting.finish_turn().falls(WAR_GOD)
+    assert (sitting.tokens("west"), sitting.state.tallies.total) == (5, held)
+    waiting = [each["id"] for each in sitting.view["unclaimed"]]
+    assert len(waiting) == 432 - held
+    for _ in range(5):
+        sitting.do("claim", waiting.pop(), "west", by="east")
+    assert sitting.refused("claim", waiting.pop(), "west", by="east") == "no_tokens"
+    assert sitting.refused("claim", waiting.pop(), "east", by="west") == "no_tokens"
+
+
 def test_m33_a_token_at_another_moment_waits_unclaimed_and_is_paid_by_whoever_claims_it() -> None:
     sitting = quiet().lay("west", tokens=1)
     token = sitting.falls(WAR_GOD)
