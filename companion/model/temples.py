@@ -18,6 +18,13 @@ RECENT = 120
 MINUTE = timedelta(minutes=1)
 _MOST_IN_A_MINUTE = 6000
 
+MOST_BY_HAND = 60
+"""More tokens than this in a minute are a question to whoever is on turn: do the beams see more than hands give?
+
+It is one a second, kept up for a whole minute: almost five full weeks of 13, and nearly a quarter of the 260 that an
+age takes. A card of a god costs 7. Of 114 whole turns in which app players gave tokens, 6 gave more.
+"""
+
 FEW = 100
 """Up to this many tokens from before a companion knew their temple count as late ones; more are `OldTokens`.
 
@@ -83,6 +90,11 @@ class Temple:
     def stored(self) -> TempleRecord:
         """Return the part of it that is stored."""
         return TempleRecord(self.name, self.source, self.table_id)
+
+    @property
+    def rush(self) -> int:
+        """How many of its tokens arrived within the last minute, if they are more than hands give; otherwise 0."""
+        return len(self.falls) if len(self.falls) > MOST_BY_HAND else 0
 
     @property
     def undecided(self) -> OldTokens | None:

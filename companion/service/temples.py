@@ -127,8 +127,9 @@ class TempleService:
         self._workspace.read_uncertain()
         now = self._workspace.clock()
         for temple in self._workspace.temples.all():
-            if temple.timed(now) != temple:
-                self._replace(temple.name, lambda temple: temple.timed(now), visible=False)
+            if (after := temple.timed(now)) != temple:
+                is_slower = after.rush != temple.rush
+                self._replace(temple.name, lambda temple: temple.timed(now), visible=is_slower)
 
     def _replace(self, name: str, after: Callable[[Temple], Temple], *, visible: bool = True) -> None:
         """Replace a temple after a change that is not stored."""

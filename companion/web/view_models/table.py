@@ -127,6 +127,7 @@ def _table_health(services: Services, table: Table, temple: Temple | None, audie
         "used": table.game.uses_temple or temple is not None,
         "notice": temple.notices[-1].code if temple and temple.notices else "",
         "held": temple.quarantined if temple else 0,
+        "rush": _rush(table, temple, audience),
         "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
         "temples": [other.name for other in services.temples.all()] if may_choose else [],
         "busy": [other.name for other in services.temples.all() if other.table_id not in (None, table.id)]
@@ -141,6 +142,12 @@ def _unsettled(services: Services, table: Table, temple: Temple | None) -> int:
     return len(table.unclaimed) + (
         sum(services.temples.ledgers.on_way(temple.name).values()) if temple and away and table.began_at else 0
     )
+
+
+def _rush(table: Table, temple: Temple | None, audience: Audience) -> int:
+    """Return how many tokens fell within a minute, if it is a question to this phone, whose seat is on turn."""
+    is_asked = audience.layout == "phone" and table.phase == "running" and table.on_turn in audience.seats
+    return temple.rush if temple and table.game.uses_temple and is_asked else 0
 
 
 def health(temple: Temple | None) -> Mapping[str, Json]:
