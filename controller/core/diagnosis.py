@@ -55,6 +55,8 @@ class Observed:
         self.dips = 0
         self.dipped_ns: int | None = None
         """When it last broke and cleared together with the other beam."""
+        self.darkness: tuple[int, int] | None = None
+        """When its last spell that was too long for a token began and ended."""
         self.blinks = 0
         """Short bright spells between long dark ones: what a token is to a beam of the wrong polarity."""
         self.widths: deque[int] = deque(maxlen=REMEMBERED)
@@ -71,7 +73,8 @@ class Observed:
     def deadline(self, now_ns: int) -> int | None:
         """Return when the findings about this beam change by time alone."""
         due = [self.chatter_ns + SECOND, self.chatter_ns + RECENT_NS] if self.chatter_ns is not None else []
-        due += [at_ns + RECENT_NS for at_ns in (self.healed_ns, self.dipped_ns) if at_ns is not None]
+        ended_ns = self.darkness[1] if self.darkness is not None else None
+        due += [at_ns + RECENT_NS for at_ns in (self.healed_ns, self.dipped_ns, ended_ns) if at_ns is not None]
         return min((at_ns for at_ns in due if at_ns > now_ns), default=None)
 
     def chatters_at(self, now_ns: int) -> bool:
@@ -103,6 +106,8 @@ class Observed:
             self.dark_since_ns = at_ns
         else:
             self._long_dark = lasted >= limits.max_break or self.edges == 1
+            if lasted >= limits.max_break:
+                self.darkness = self._edge_ns, at_ns
             self.dark_since_ns = None
         self._edge_ns, self._dark = at_ns, dark
 
@@ -176,10 +181,10 @@ def diagnose(
     What a switched emitter proved (`answers`, for beams where nothing has changed since) replaces what could only be
     guessed from a level.
     """
-    together = _together(observed, beams, now_ns)
+    together, came_back_ns = _together(observed, beams, now_ns), _came_back(observed)
     found = {}
     for god in God:
-        slot = _slot(observed[god], beams[god], limits, now_ns, together)
+        slot = _slot(observed[god], beams[god], limits, now_ns, together, came_back_ns)
         if answers is not None and god in answers:
             proved = proof(answers[god])
             slot = ([] if proved is None else [proved]) + [each for each in slot if each.code not in _GUESSED]
@@ -247,7 +252,17 @@ def _together(observed: Mapping[God, Observed], beams: Mapping[God, Beam], now_n
     return None
 
 
-def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str | None) -> list[Finding]:
+def _came_back(observed: Mapping[God, Observed]) -> int | None:
+    """Return when both beams came back at once, if they last went dark for long at once."""
+    spells = [each.darkness for each in observed.values() if each.darkness is not None]
+    if len(spells) == len(observed) and all(max(at) - min(at) <= TOGETHER_NS for at in zip(*spells, strict=True)):
+        return max(ended_ns for _, ended_ns in spells)
+    return None
+
+
+def _slot(
+    seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str | None, came_back_ns: int | None
+) -> list[Finding]:
     found: list[Finding] = []
     if seen.deaf:
         found.append(Finding("deaf", {"unheard": seen.unexplained}))
@@ -263,8 +278,10 @@ def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str
     elif seen.chatter_ns is not None and now_ns - seen.chatter_ns < RECENT_NS:
         ago_s = round((now_ns - seen.chatter_ns) / SECOND)
         found.append(Finding("flickered", {"times": seen.chatters, "ago_s": ago_s}))
-    if together is None and seen.dipped_ns is not None and now_ns - seen.dipped_ns < RECENT_NS:
-        found.append(Finding("dipped", {"times": seen.dips, "ago_s": round((now_ns - seen.dipped_ns) / SECOND)}))
+    dips = [at_ns for at_ns in (seen.dipped_ns, came_back_ns) if at_ns is not None and now_ns - at_ns < RECENT_NS]
+    if together is None and dips:
+        ago_s = round((now_ns - max(dips)) / SECOND)
+        found.append(Finding("dipped", {"times": max(1, seen.dips), "ago_s": ago_s}))
     # What flicker makes looks like tokens that hop and overlap; only without it do they show anything.
     if not seen.chatters:
         if seen.glitches >= _FEW and 5 * seen.glitches >= seen.tokens + seen.glitches:

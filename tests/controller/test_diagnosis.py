@@ -79,6 +79,39 @@ def test_a_flicker_that_is_over_is_reported_for_ten_minutes(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("expects_warnings")
+@pytest.mark.parametrize("apart_ms", [0, 40])
+def test_both_beams_dark_at_once_are_reported_for_ten_minutes_after_their_light_came_back(
+    rig: Rig, apart_ms: int
+) -> None:
+    both_at_once(rig, True, apart_ms)
+    rig.jam()
+    assert codes(rig) == ["both_dark"]
+    rig.take(after_ns=900 * SECOND)
+    both_at_once(rig, False, apart_ms)
+    rig.take(after_ns=SECOND)
+    assert codes(rig) == ["dipped"]
+    rig.take(after_ns=598 * SECOND)
+    assert codes(rig) == ["dipped"]
+    rig.take(after_ns=2 * SECOND)
+    assert codes(rig) == []
+
+
+def both_at_once(rig: Rig, dark: bool, apart_ms: int) -> None:
+    first, second = rig.now_ns, rig.now_ns + apart_ms * MS
+    rig.take(EdgeSeen(God.TLALOC, first, dark), after_ns=apart_ms * MS)
+    rig.take(EdgeSeen(God.HUITZILOPOCHTLI, second, dark))
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_two_jams_are_no_dip_of_the_supply(rig: Rig) -> None:
+    for dark in (True, False):
+        for god in God:
+            rig.take(EdgeSeen(god, rig.now_ns, dark))
+            rig.jam()
+    assert codes(rig) == []
+
+
+@pytest.mark.usefixtures("expects_warnings")
 def test_a_beam_that_reports_again_is_deaf_no_more(rig: Rig) -> None:
     rig.take(LevelRead(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     assert codes(rig) == ["deaf"]
