@@ -221,7 +221,12 @@ class _Daemon:
             slots=Slots(self._beams, levels, calibration.limits),
             access=access,
             link=self._link,
-            host=Host(time.monotonic_ns, lambda: datetime.now(UTC), lambda: secrets.token_hex(16)),
+            host=Host(
+                time.monotonic_ns,
+                lambda: datetime.now(UTC),
+                lambda: secrets.token_hex(16),
+                lambda seq: _print(f"token {seq} waits: whose was it?"),
+            ),
             calibration=calibration,
             items=items,
             lights=self._lights,

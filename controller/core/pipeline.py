@@ -103,6 +103,8 @@ class Pipeline:
         self._board = BoardIntake(slots)
         self._outbox = Outbox()
         self._drops = Drops()
+        self._jams: dict[God, int] = {}
+        """The numbers of the tokens of jams that have not ended."""
         self._publisher = Publisher(link, access.readable)
         self._findings_publisher = FindingsPublisher(link)
         self._name = NameWatch(identity.session)
@@ -232,6 +234,7 @@ class Pipeline:
         self._watch_name(now_ns)
         self._record(now_ns)
         self._release()
+        self._end_jams()
         self._publish(now_ns)
         self._drops.forget(now_ns)
 
@@ -349,6 +352,13 @@ class Pipeline:
             self._publisher.recorded(token, pending.fell_ns)
             self._lights.token_recorded(token.god)
             self._drops.recorded(token.god, pending.by_hand, token.seq)
+            if Flag.JAM in token.flags and Flag.TEST not in token.flags:
+                self._jams[token.god] = token.seq
+
+    def _end_jams(self) -> None:
+        for god, beam in self._slots.beams().items():
+            if beam is not Beam.JAMMED and (seq := self._jams.pop(god, None)) is not None:
+                self._host.jam_over(seq)
 
     def _follow(self, ledger: Ledger) -> None:
         """Publish from this ledger, which replaces the former one if that was damaged or unreadable."""

@@ -248,12 +248,14 @@ class Link(MessageSink, Protocol):
 
 
 class Host(NamedTuple):
-    """What a temple's machine provides: a monotonic clock, the time of day, and random ids."""
+    """What a temple's machine provides: a monotonic clock, the time of day, random ids, and somebody who looks on."""
 
     monotonic_ns: Callable[[], int]
     utc: Callable[[], datetime]
     new_id: Callable[[], str]
     """Returns 32 random hexadecimal digits."""
+    jam_over: Callable[[int], None] = lambda seq: None
+    """Is called at the end of a jam with the number of its token, which waits for a person."""
 
 
 class Ledger(Protocol):

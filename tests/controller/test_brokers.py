@@ -195,8 +195,11 @@ def test_a_beam_held_dark_is_an_alert_and_one_token_flagged_jam(tmp_path: Path, 
         temple.press("T")
         alert = companion.until(lambda: [each for each in companion.statuses() if each.state is State.ALERT])[-1]
         assert alert.beams[God.TLALOC] is Beam.JAMMED
+        companion.until(lambda: companion.kept)
+        assert "waits" not in temple.log()
         temple.press("T")
         companion.until(lambda: companion.statuses()[-1].state is State.READY)
+        eventually(lambda: "\ntoken 1 waits: whose was it?\n" in temple.log())
         exactly_once(temple, companion)
         assert [token.flags for token in companion.kept.values()] == [{Flag.JAM, Flag.SIMULATED}]
 
