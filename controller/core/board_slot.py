@@ -54,7 +54,7 @@ class BoardSlot(Counter):
         """Refuse: edges of this slot are counted elsewhere."""
         raise AssertionError(f"an edge at {edge.at_ns} came to a slot that a board counts")
 
-    def advance(self, now_ns: int, reads_dark: Callable[[], bool] = lambda: True) -> list[Event]:
+    def advance(self, now_ns: int, reads_dark: Callable[[], bool | None] = lambda: True) -> list[Event]:
         """Return nothing: the board's clock does it."""
         return []
 

@@ -22,6 +22,11 @@ JAM_PATIENCE = 100 * MS
 LATE_EDGE = 2 * SECOND
 """How much longer to wait while the beam may be clear: a busy machine delivers edges late."""
 
+STARTING = SECOND
+"""How long after the start an edge may come that the first reading of the level has already seen."""
+
+_ANY_TIME = 2**63
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -95,6 +100,8 @@ class _Spell:
     missed: bool = False
     patience_ns: int = JAM_PATIENCE
     doubted_ns: int | None = None
+    clear_ns: int | None = None
+    """When the beam was first read clear although no edge had ended the spell."""
     stuck: Beam | None = None
     closed: bool = False
 
@@ -109,6 +116,7 @@ class Counter:
     - A spell that is `certain` is counted as exactly one token, at least as wide, whatever comes.
     - A beam that was dark from the start, or that flickers, makes no token.
     - The same level twice is a missed edge: flagged on the spell it falls in, never a token of its own.
+    - A spell whose end is missed, because the beam was read clear since, is over: what darkens it next is another.
 
     Twelve milliseconds of darkness are one token, as soon as the beam has been clear for `min_clear`:
 
@@ -126,7 +134,8 @@ class Counter:
         self._limits = limits
         self._since_ns = since_ns
         self._dark = dark
-        self._fresh = True
+        self._excused_ns = since_ns + STARTING
+        """The next edge shows no loss if it is stamped earlier."""
         self._last_ns = since_ns
         self._spell: _Spell | None = None
         self._starts: deque[int] = deque()
@@ -179,13 +188,15 @@ class Counter:
         # The start level was read after `since_ns`: the first edge may be the one that the reading already saw.
         # After a known loss the level may be the same again, and is counted already.
         repeated = edge.dark == self._dark
-        missed = repeated and not self._fresh
-        self._fresh = False
+        missed = repeated and edge.at_ns >= self._excused_ns
+        self._excused_ns = self._since_ns
         if self.beam is Beam.UNPROVED:
             self._show(Beam.CLEAR, events)
         if missed:
             self.missed_edges += 1
             events.append(MissedEdge(at_ns, edge.dark))
+        if edge.dark and repeated and self._end_unseen(at_ns - self._limits.min_clear, events):
+            repeated = missed = False
         self._run(at_ns, 0, events)
         if edge.dark:
             self._darken(at_ns, repeated, missed, events)
@@ -196,11 +207,12 @@ class Counter:
             self._calm_ns = at_ns + SECOND
         return events
 
-    def advance(self, now_ns: int, reads_dark: Callable[[], bool] = lambda: True) -> list[Event]:
+    def advance(self, now_ns: int, reads_dark: Callable[[], bool | None] = lambda: True) -> list[Event]:
         """Return what follows from time alone.
 
-        Before a spell becomes a jam, `reads_dark` returns whether the beam is dark for certain. If it is not, the
-        edge that ends the spell may still be on its way, for `LATE_EDGE` from the first such answer.
+        Before a spell becomes a jam, `reads_dark` returns whether the beam is dark for certain, or None while that is
+        open. If it is not, the edge that ends the spell may still be on its way, for `LATE_EDGE` from the first such
+        answer. Then a spell whose beam was read clear is a token whose last edge is missed, and no jam.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
         >>> counter.feed(Edge(0, dark=True))
@@ -211,11 +223,18 @@ class Counter:
         events: list[Event] = []
         spell = self._spell
         patience_ns = JAM_PATIENCE if spell is None else spell.patience_ns
-        if spell is not None and self._jam_due(spell, now_ns, patience_ns) and not reads_dark():
+        if spell is not None and self._jam_due(spell, now_ns, patience_ns) and not (reading := reads_dark()):
             if spell.doubted_ns is None:
                 spell.doubted_ns = now_ns
+            if reading is False and spell.clear_ns is None:
+                spell.clear_ns = now_ns
             due_ns = min(now_ns, spell.doubted_ns + LATE_EDGE)
             patience_ns = spell.patience_ns = due_ns - spell.start_ns - self._limits.max_break + JAM_PATIENCE
+        if spell is not None and self._jam_due(spell, now_ns, patience_ns) and self._end_unseen(now_ns, events):
+            self.missed_edges += 1
+            events.insert(0, MissedEdge(now_ns, False))
+            self._dark = False
+            self._excused_ns = now_ns  # the edge may come even later than that
         self._run(now_ns, patience_ns, events)
         return events
 
@@ -307,7 +326,7 @@ class Counter:
         self._run(at_ns, 0, events)
         if self._spell is not None and not self._spell.closed:
             self._spell.missed = True
-        self._fresh = True
+        self._excused_ns = _ANY_TIME
         return events
 
     def _darken(self, at_ns: int, repeated: bool, missed: bool, events: list[Event]) -> None:
@@ -381,6 +400,15 @@ class Counter:
             events.append(Detection(spell.start_ns, width, self._flags(spell, set())))
         if self.beam in (Beam.JAMMED, Beam.DARK):
             self._show(Beam.CLEAR, events)
+
+    def _end_unseen(self, until_ns: int, events: list[Event]) -> bool:
+        """End a dark spell that was over when its beam was read clear; return False if that was after `until_ns`."""
+        spell = self._spell
+        if spell is None or spell.end_ns is not None or spell.clear_ns is None or spell.clear_ns > until_ns:
+            return False
+        spell.missed, spell.end_ns = True, spell.clear_ns
+        self._close(spell, spell.end_ns, events)
+        return True
 
     def _settle(self, events: list[Event]) -> None:
         """End the spell: from here on nothing can lengthen it."""

@@ -88,8 +88,8 @@ class Slots:
     def _advanced(self, god: God, now_ns: int, readings: int = JAM_READINGS) -> tuple[God, list[Event]]:
         return god, self.counters[god].advance(now_ns, lambda: self._reads_dark(god, readings))
 
-    def _reads_dark(self, god: God, readings: int) -> bool:
-        """Return whether a beam is dark for certain, or cannot be read.
+    def _reads_dark(self, god: God, readings: int) -> bool | None:
+        """Return whether a beam is dark for certain, or cannot be read; None if it has to be read again.
 
         If edges come late, a beam may read dark because the next token is already in it while the last edge of the
         one before is still on its way. So one reading is not enough.
@@ -102,7 +102,7 @@ class Slots:
         before_ns, times = self._dark_readings.get(god, (last_ns, 0))
         times = times + 1 if dark and before_ns == last_ns else int(dark is True)
         self._dark_readings[god] = last_ns, times
-        return dark is None or times >= readings
+        return True if dark is None or times >= readings else None if dark else False
 
     def note(self, god: God, event: Event, now_ns: int) -> None:
         """Add a counter's event to the observations."""

@@ -102,7 +102,7 @@ static void clear(struct slot *slot, const struct limits *limits, uint32_t at, b
 }
 
 void slot_begin(struct slot *slot, bool dark, uint32_t now) {
-    *slot = (struct slot){.dark = dark, .fresh = true, .start = now, .end = now, .calm = now};
+    *slot = (struct slot){.dark = dark, .fresh = true, .starting = true, .start = now, .end = now, .calm = now};
     slot->beam = dark ? BEAM_DARK : BEAM_UNPROVED;
     if (dark) {
         slot->spell = SPELL_DARK;
@@ -112,8 +112,9 @@ void slot_begin(struct slot *slot, bool dark, uint32_t now) {
 }
 
 bool slot_feed(struct slot *slot, const struct limits *limits, uint32_t at, bool dark, struct token *token) {
+    if (slot->starting && since(slot->calm, at, limits->second)) slot->fresh = false;
     bool repeated = dark == slot->dark, missed = repeated && !slot->fresh;
-    slot->fresh = false;
+    slot->fresh = slot->starting = false;
     if (slot->beam == BEAM_UNPROVED) slot->beam = BEAM_CLEAR;
     slot->missed += missed;
     bool counted = run(slot, limits, at, 0, token);
@@ -150,6 +151,7 @@ bool slot_resync(struct slot *slot, const struct limits *limits, uint32_t at, bo
 void slot_lose(struct slot *slot, uint8_t number) {
     slot->missed += number;
     slot->fresh = true;
+    slot->starting = false;
     if (number && slot->spell != SPELL_NONE) slot->spell_missed = true;
 }
 

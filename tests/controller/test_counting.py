@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from controller.core.counting import (
     JAM_PATIENCE,
+    LATE_EDGE,
     MS,
     SECOND,
+    STARTING,
     BeamChanged,
     Counter,
     Detection,
@@ -378,6 +380,62 @@ def test_dark_twice_is_one_token_flagged() -> None:
     assert [token.flags for token in tokens(events)] == [{Flag.MISSED_EDGE}]
     assert counter.missed_edges == 1
     assert MissedEdge(40 * MS, True) in events
+
+
+@pytest.mark.parametrize("dark", [True, False])
+def test_the_first_edge_shows_a_loss_once_it_cannot_be_in_the_first_level_any_more(dark: bool) -> None:
+    counter = Counter(LIMITS, dark, since_ns=0)
+    assert MissedEdge(STARTING, dark) in counter.feed(Edge(STARTING, dark))
+    assert counter.missed_edges == 1
+
+
+def test_a_token_whose_last_edge_is_lost_is_counted_once_its_beam_was_read_clear_and_is_no_jam() -> None:
+    counter = fresh()
+    counter.feed(Edge(0, True))
+    read_ns = LIMITS.max_break + JAM_PATIENCE
+    assert counter.advance(read_ns, lambda: False) == []
+    end_ns = read_ns + LATE_EDGE + JAM_PATIENCE
+    assert counter.advance(end_ns, lambda: False) == [
+        MissedEdge(end_ns, False),
+        Detection(0, read_ns, frozenset({Flag.MISSED_EDGE})),
+    ]
+    assert counter.deadline() is None
+
+
+def test_the_edge_that_comes_even_later_adds_no_token_and_no_second_loss() -> None:
+    counter = fresh()
+    counter.feed(Edge(0, True))
+    for at_ns in (400 * MS, 3 * SECOND):
+        counter.advance(at_ns, lambda: False)
+    late = fed(counter, [Edge(12 * MS, False), *edges((100, 112))], until_ms=5000)
+    assert tokens(late) == [Detection(100 * MS, 12 * MS)]
+    assert counter.missed_edges == 1
+
+
+def test_the_next_token_is_another_when_the_beam_was_read_clear_in_between() -> None:
+    counter = fresh()
+    counter.feed(Edge(0, True))
+    assert counter.advance(400 * MS, lambda: False) == []
+    events = fed(counter, edges((600, 612)), until_ms=700)
+    assert tokens(events) == [Detection(0, 400 * MS, frozenset({Flag.MISSED_EDGE})), Detection(600 * MS, 12 * MS)]
+    assert counter.missed_edges == 1
+
+
+@given(st.integers(1, 200), st.integers(1, 200), st.booleans())
+def test_an_edge_that_is_lost_never_makes_two_of_one(width_ms: int, gap_ms: int, last: bool) -> None:
+    """Whatever is read, and whichever edge is lost, there are at most as many tokens as fell, and the loss is known."""
+    counter = fresh()
+    second = round(400 + width_ms + gap_ms)
+    train = [edge for pair in ((2000, 2000 + width_ms), (2000 + second, 2012 + second)) for edge in edges(pair)]
+    del train[1 if last else 0]
+    counted = []
+    for edge, following in zip(train, [*train[1:], None], strict=True):
+        counted += counter.feed(edge)
+        until_ns = edge.at_ns + 10 * SECOND if following is None else following.at_ns
+        while (due := counter.deadline()) is not None and due < until_ns:
+            counted += counter.advance(due, lambda: False)
+    assert len(tokens(counted)) == (2 if last else 1)
+    assert counter.missed_edges == 1
 
 
 def test_a_level_that_was_read_before_the_latest_edge_shortens_no_token() -> None:

@@ -274,12 +274,12 @@ def test_a_token_whose_end_comes_late_is_no_jam_though_the_next_token_darkens_it
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_token_whose_end_never_comes_is_counted_as_a_jam_in_the_end(rig: Rig) -> None:
+def test_a_token_whose_end_never_comes_is_counted_with_a_missed_edge_once_its_beam_was_read_clear(rig: Rig) -> None:
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True))
     rig.beams.levels[God.TLALOC] = False
     for _ in range(30):
         rig.take(after_ns=100 * MS)
-    assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
+    assert [token.flags for token in rig.ledger()] == [{Flag.MISSED_EDGE}]
 
 
 @pytest.mark.usefixtures("expects_warnings")
