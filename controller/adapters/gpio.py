@@ -15,10 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from controller.adapters import header
+from controller.adapters import header, pulse
 from controller.core.diagnosis import DEAF, Answer, proof
 from controller.core.messages import EdgeSeen
 from controller.core.ports import BackendContext, BeamsBusyError, BeamsError, BeamSource, Capabilities, Level, Put
+from controller.core.proof import Pulse
 from controller.core.settings import BeamSettings
 from templo.contract import Emitters, God, Kind, Timing
 from templo.liveness import SOON_S
@@ -76,9 +77,21 @@ class HeaderBeams(BeamSource):
         """Read a beam's level now."""
         return bool(self._devices[god].is_active)
 
-    def prove(self) -> Mapping[God, Answer] | None:
+    def prove(self) -> Pulse | None:
         """Switch the emitters off and on, and return how each receiver answered; None without switched emitters."""
-        return None if self._emitters is None else self._blink()
+        if self._emitters is None:
+            return None
+        self._proving = self.capabilities.timing is Timing.CALLBACK  # such stamps cannot say what the pulse caused
+        try:
+            return pulse.send(
+                lambda lit: self._emitters.on() if lit else self._emitters.off(),
+                self.dark,
+                lambda god: int(self._devices[god].edges),
+                time.monotonic_ns,
+                self._sleep,
+            )
+        finally:
+            self._proving = False
 
     def heal(self) -> None:
         """Claim one more line that nobody uses, which wakes a chip that started deaf."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from controller.adapters import header
+from controller.adapters import header, pulse
 from controller.core.diagnosis import Answer
 from controller.core.messages import EdgeSeen, EdgesLost
 from controller.core.ports import (
@@ -28,6 +28,7 @@ from controller.core.ports import (
     Put,
     answered,
 )
+from controller.core.proof import Pulse
 from templo.contract import Emitters, God, Kind, Timing
 from templo.liveness import IDLE_S, SOON_S
 
@@ -88,7 +89,7 @@ class LineBeams(BeamSource):
             self._claim()
             self._wake = os.pipe()
             self._thread.start()
-            answers = self.prove()
+            answers = None if self._emitters is None else self._blink()
             return {god: answered(self.dark(god), self._now(), answers, god) for god in God}
         except BaseException:
             self.close()
@@ -103,10 +104,21 @@ class LineBeams(BeamSource):
                 value = self._receivers.get_value(self._settings.pins[god])
         return bool(value is self._gpiod.line.Value.ACTIVE)
 
-    def prove(self) -> Mapping[God, Answer] | None:
+    def prove(self) -> Pulse | None:
         """Switch the emitters off and on, and return how each receiver answered; None without switched emitters."""
         if self._emitters is None:
             return None
+        value = self._gpiod.line.Value
+        return pulse.send(
+            lambda lit: self._emitters.set_value(self._settings.emitters, value.ACTIVE if lit else value.INACTIVE),
+            self.dark,
+            self._numbers.__getitem__,
+            self._now,
+            self._sleep,
+        )
+
+    def _blink(self) -> dict[God, Answer]:
+        """Switch the emitters off and on at the start, and return how each receiver answered; no edge is put."""
         value = self._gpiod.line.Value
         self._proving = True
         try:

@@ -142,6 +142,7 @@ class Counter:
         self._calm_ns = since_ns
         self._glitches = 0
         self.missed_edges = 0
+        self._disproved = False
         self.beam = Beam.CLEAR if proved else Beam.UNPROVED
         if dark:
             self._spell = _Spell(since_ns, decided=True, void=True, stuck=Beam.DARK)
@@ -153,9 +154,23 @@ class Counter:
         spell = self._spell
         return self._glitches + (spell is not None and spell.closed and not spell.decided)
 
+    def disprove(self) -> list[Event]:
+        """Show the beam as unproved instead of clear, whatever its edges are, until it is proved.
+
+        >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
+        >>> counter.disprove(), counter.feed(Edge(10 * MS, dark=True)), counter.prove()
+        ([BeamChanged(beam=<Beam.UNPROVED: 'unproved'>)], [], [BeamChanged(beam=<Beam.CLEAR: 'clear'>)])
+        """
+        events: list[Event] = []
+        self._disproved = True
+        if self.beam is Beam.CLEAR:
+            self._show(Beam.UNPROVED, events)
+        return events
+
     def prove(self) -> list[Event]:
         """Show the beam as clear: switching its emitter proved that it works."""
         events: list[Event] = []
+        self._disproved = False
         if self.beam is Beam.UNPROVED:
             self._show(Beam.CLEAR, events)
         return events
@@ -426,6 +441,8 @@ class Counter:
         return frozenset(flags)
 
     def _show(self, beam: Beam, events: list[Event]) -> None:
+        if beam is Beam.CLEAR and self._disproved:
+            beam = Beam.UNPROVED
         if beam is not self.beam:
             self.beam = beam
             events.append(BeamChanged(beam))

@@ -26,6 +26,7 @@ _TWICE = 1.7
 """If no band was learned, a spell this many times as wide as the median was two tokens."""
 
 DEAF = Finding("deaf", {"unheard": 1})
+NO_ANSWER = Finding("no_answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,7 @@ def proof(answer: Answer) -> Finding | None:
             return Finding("reversed")
         case Answer(True, True):
             return Finding("no_light")
-    return Finding("no_answer")
+    return NO_ANSWER
 
 
 def _together(observed: Mapping[God, Observed], beams: Mapping[God, Beam], now_ns: int) -> str | None:

@@ -160,6 +160,7 @@ class Pipeline:
             self._findings_publisher.deadline(),
             self._drops.deadline(),
             self._name.deadline(),
+            self._slots.proof_deadline(),
         )
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._host.monotonic_ns()) / SECOND
@@ -237,6 +238,7 @@ class Pipeline:
         self._end_jams()
         self._publish(now_ns)
         self._drops.forget(now_ns)
+        self._slots.prove_if_due(now_ns)
 
     def _close(self) -> None:
         """Count and record what has just fallen, and close."""

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from controller.core.counting import Limits
 from controller.core.diagnosis import Answer, proof
 from controller.core.messages import PipelineMessage
+from controller.core.proof import Pulse
 from controller.core.settings import BeamSettings
 from templo import contract
 from templo.contract import (
@@ -121,10 +122,11 @@ class Source(Protocol):
         """Read a beam's level now; None if it cannot be compared with the edges."""
         return None
 
-    def prove(self) -> Mapping[God, Answer] | None:
-        """Switch the emitters off and on, and return each receiver's response; None if they cannot be switched.
+    def prove(self) -> Pulse | None:
+        """Switch the emitters off and on within a few milliseconds, and return how; None if they cannot be switched.
 
-        Neither this nor a token that falls meanwhile gives a message, so call it in a quiet moment.
+        The edges of the pulse are put like all others, unless time stamps come from a callback: then none are put
+        meanwhile, and nothing but a person may ask for it, in a quiet moment.
         """
         return None
 

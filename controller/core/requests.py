@@ -90,10 +90,7 @@ class Requests:
         return {key: value for key, value in self._reporter.report().items() if value is not None}
 
     def _selftest(self) -> Result:
-        """Test the beams. Switching the emitters takes a fifth of a second and hides what falls meanwhile.
-
-        So they are switched only if no beam has changed for a second.
-        """
+        """Test the beams; the emitters are switched only if no beam has changed for a second."""
         now_ns = self._host.monotonic_ns()
         if quiet := self._slots.quiet(now_ns):
             self._handle(self._slots.prove())

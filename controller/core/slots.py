@@ -1,35 +1,36 @@
 """The two slots of a temple: their counters, observations of their beams, and the findings that follow.
 
-Times are integer nanoseconds of one monotonic clock. The only IO is in `prove`, which may switch the emitters.
+Times are integer nanoseconds of one monotonic clock. The only IO is to read levels, and to switch the emitters.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TypeAlias
 
 from controller.core.board_slot import BoardSlot
-from controller.core.counting import SECOND, Counter, Detection, Edge, Event, Limits
-from controller.core.diagnosis import Observed, diagnose, proof, selftest
+from controller.core.counting import Counter, Detection, Edge, Event, Limits
+from controller.core.diagnosis import NO_ANSWER, Answer, Observed, diagnose, proof, selftest
 from controller.core.judge import Doubted, Judge, Reason
 from controller.core.learned_limits import to_dict
 from controller.core.messages import EdgeSeen, EdgesLost, LevelRead
 from controller.core.ports import Capabilities, Level, Source
+from controller.core.proof import BRIEF_QUIET_NS, Proofs
 from templo import contract
-from templo.contract import Beam, Emitters, Finding, God
+from templo.contract import Beam, Emitters, Finding, God, Timing
 
 ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 """The conditions of a beam in which its slot does not count."""
-
-QUIET_NS = SECOND
-"""How long no beam may have changed before the emitters are switched, which hides what falls meanwhile."""
 
 JAM_READINGS = 3
 """How often in a row a beam must read dark, with no edge in between, before its spell may become a jam."""
 
 Found: TypeAlias = list[tuple[God, list[Event]]]
 """The counters' events, in the order in which they must be handled."""
+
+log = logging.getLogger(__name__)
 
 
 class Slots:
@@ -50,6 +51,10 @@ class Slots:
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
         """What the emitters proved, for beams where nothing has changed since."""
+        failed = [god for god, answer in self._answers.items() if self._failed(god, answer)]
+        for god in failed:
+            self.counters[god].disprove()
+        self._proofs = Proofs(max(at.at_ns for at in levels.values()), failed)
         self._dark_readings: dict[God, tuple[int, int]] = {}
         """For a beam that seems jammed: the time of its last edge, and how often it has read dark since."""
 
@@ -67,23 +72,35 @@ class Slots:
         counter, observed = self.counters[god], self._observed[god]
         match item:
             case EdgeSeen(_, at_ns, dark):
-                self._answers.pop(god, None)
-                observed.edge(at_ns, dark, self.limits)
-                others = [self._advanced(each, at_ns) for each in self.in_order() if each is not god]
-                return [*others, (god, counter.feed(Edge(at_ns, dark)))]
+                return self._feed(god, self._proofs.take(god, Edge(at_ns, dark), counter.dark))
             case EdgesLost(_, at_ns, number):
-                return [(god, counter.lose(at_ns, number))]
+                return [*self._feed(god, self._proofs.release(god)), (god, counter.lose(at_ns, number))]
             case LevelRead(_, at_ns, dark):
+                found = self._feed(god, self._proofs.release(god))
                 self._answers.pop(god, None)
                 observed.level(at_ns, dark)
-                return [(god, counter.resync(at_ns, dark))]
+                return [*found, (god, counter.resync(at_ns, dark))]
+
+    def _feed(self, god: God, edges: Iterable[Edge]) -> Found:
+        found: Found = []
+        for edge in edges:
+            answer = self._answers.get(god)
+            # A lamp's edges are no answer: a receiver that its emitter does not change stays so until it is proved.
+            if answer is not None and proof(answer) != NO_ANSWER:
+                del self._answers[god]
+            self._observed[god].edge(edge.at_ns, edge.dark, self.limits)
+            found += [self._advanced(each, edge.at_ns) for each in self.in_order() if each is not god]
+            found.append((god, self.counters[god].feed(edge)))
+        return found
 
     def advance(self, now_ns: int, *, closing: bool = False) -> Found:
         """Return what follows from time alone, and from the level of a beam that seems to be jammed.
 
         While `closing` a single dark reading is enough, because no further one comes.
         """
-        return [self._advanced(god, now_ns, 1 if closing else JAM_READINGS) for god in self.in_order()]
+        due_ns = self._proofs.settled_ns
+        found = self._settle() if due_ns is not None and (closing or now_ns >= due_ns) else []
+        return found + [self._advanced(god, now_ns, 1 if closing else JAM_READINGS) for god in self.in_order()]
 
     def _advanced(self, god: God, now_ns: int, readings: int = JAM_READINGS) -> tuple[God, list[Event]]:
         return god, self.counters[god].advance(now_ns, lambda: self._reads_dark(god, readings))
@@ -94,10 +111,7 @@ class Slots:
         If edges come late, a beam may read dark because the next token is already in it while the last edge of the
         one before is still on its way. So one reading is not enough.
         """
-        try:
-            dark = self.source.dark(god)
-        except Exception:  # although the chip is gone, tokens that have fallen must be recorded
-            dark = None
+        dark = self._reads(god)
         last_ns = self.counters[god].last_ns
         before_ns, times = self._dark_readings.get(god, (last_ns, 0))
         times = times + 1 if dark and before_ns == last_ns else int(dark is True)
@@ -152,16 +166,74 @@ class Slots:
 
     def quiet(self, now_ns: int) -> bool:
         """Return whether the emitters may be switched, because no beam has changed for a second."""
-        return all(now_ns - counter.last_ns >= QUIET_NS for counter in self.counters.values())
+        return all(now_ns - counter.last_ns >= BRIEF_QUIET_NS for counter in self.counters.values())
 
     def prove(self) -> Found:
-        """Switch the emitters if possible, and return what that proved; it takes a fifth of a second."""
+        """Switch the emitters if possible, because a person asked for it, and return at once what that proved."""
+        if (pulse := self.source.prove()) is None:
+            return []
+        found = self._settle() if self._proofs.settled_ns is not None else []
+        self._proofs.begin(pulse, self.limits.min_clear)
+        return found + self._judge(pulse.answers)
+
+    def proof_deadline(self) -> int | None:
+        """Return when the emitters are to be switched, or the latest pulse can be judged; None if neither is."""
+        if self._proofs.settled_ns is not None:
+            return self._proofs.settled_ns
+        if self.capabilities.emitters is Emitters.FIXED or self.capabilities.timing is Timing.CALLBACK:
+            return None
+        return self._proofs.due_ns(max(counter.last_ns for counter in self.counters.values()))
+
+    def prove_if_due(self, now_ns: int) -> None:
+        """Switch the emitters for a few milliseconds if they are to be proved again; `advance` judges it later."""
+        due_ns = self.proof_deadline()
+        if due_ns is None or now_ns < due_ns or self._proofs.settled_ns is not None:
+            return
+        self._proofs.tried(now_ns)
+        try:
+            pulse = self.source.prove()
+        except Exception:
+            log.exception("the emitters cannot be switched")
+            return
+        if pulse is not None:
+            self._proofs.begin(pulse, self.limits.min_clear)
+
+    def unproved_since(self, god: God) -> int | None:
+        """Return when a beam was last proved, or the start, if its last proof failed; None if it did not.
+
+        Emitters that cannot be switched prove nothing, so that no proof fails.
+        """
+        return self._proofs.unproved_since(god)
+
+    def _settle(self) -> Found:
+        """Judge the latest pulse."""
+        freed, answers = self._proofs.settle({god: self._reads(god) is True for god in self.counters})
+        found = [each for god, edges in freed.items() for each in self._feed(god, edges)]
+        return found + self._judge({god: each for god, each in answers.items() if not self._obstructed(god, each)})
+
+    def _judge(self, answers: Mapping[God, Answer]) -> Found:
+        """Remember what the receivers answered."""
+        self._answers.update(answers)
         found: Found = []
-        for god, answer in (self.source.prove() or {}).items():
-            self._answers[god] = answer
-            if proof(answer) is None:
-                found.append((god, self.counters[god].prove()))
+        for god, answer in answers.items():
+            if not self._obstructed(god, answer):
+                failed = self._failed(god, answer)
+                self._proofs.note(god, not failed)
+                found.append((god, self.counters[god].disprove() if failed else self.counters[god].prove()))
         return found
+
+    def _failed(self, god: God, answer: Answer) -> bool:
+        return proof(answer) is not None and not self._obstructed(god, answer)
+
+    def _obstructed(self, god: God, answer: Answer) -> bool:
+        """Return whether a beam that is known to be dark stays dark: that proves nothing new."""
+        return self.counters[god].dark and answer.lit_dark and answer.unlit_dark
+
+    def _reads(self, god: God) -> bool | None:
+        try:
+            return self.source.dark(god)
+        except Exception:  # although the chip is gone, tokens that have fallen must be recorded
+            return None
 
     def selftest(self, now_ns: int, quiet: bool, ailment: Finding | None) -> dict[str, object]:
         """Return what each beam reads, what was seen of it and what is wrong, the most urgent first."""

@@ -15,6 +15,7 @@ from controller.core.counting import MS, SECOND, WIDTH_NS
 from controller.core.diagnosis import DEAF, Answer, proof
 from controller.core.messages import EdgeSeen
 from controller.core.ports import BackendContext, BeamSource, Capabilities, Level, Put, answered
+from controller.core.proof import Pulse
 from controller.simulation.timeline import Change, Timeline
 from templo.contract import God, Kind, Timing
 from templo.liveness import IDLE_S, SOON_S
@@ -55,10 +56,10 @@ class SimulatedBeams(BeamSource):
         """Begin to put edges, and return how the beams stand."""
         with self._changed:
             self._put = put
-            answers = self.prove()
+            answers = self._answers()
             if answers is not None and any(proof(each) == DEAF for each in answers.values()):
                 self.heal()
-                answers = self.prove()
+                answers = self._answers()
             levels = {god: answered(self.dark(god), self._now(), answers, god) for god in God}
         if not self._thread.is_alive():
             self._thread.start()
@@ -73,8 +74,13 @@ class SimulatedBeams(BeamSource):
         """Read a beam's level now."""
         return self._shades[god] > 0
 
-    def prove(self) -> Mapping[God, Answer] | None:
-        """Return what each receiver answers by the scenario; None if nothing switches the emitters."""
+    def prove(self) -> Pulse | None:
+        """Return a pulse without a length, and what each receiver answers; None if nothing switches the emitters."""
+        answers, now_ns = self._answers(), self._now()
+        return None if answers is None else Pulse(now_ns, now_ns, now_ns, answers)
+
+    def _answers(self) -> Mapping[God, Answer] | None:
+        """Return what each receiver answers by the scenario."""
         answers = self._timeline.answers(self._now() - self._start_ns, self._awake) if self._timeline else None
         if answers is None:
             return None

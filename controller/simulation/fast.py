@@ -31,6 +31,7 @@ from controller.core.messages import (
 )
 from controller.core.pipeline import Pipeline
 from controller.core.ports import BeamSource, Capabilities, Host, Level, Put, answered
+from controller.core.proof import Pulse
 from controller.core.publisher import Identity
 from controller.core.slots import Slots
 from controller.simulation.parser import Script
@@ -229,16 +230,21 @@ class _Run(BeamSource):
             pipeline.work([BrokerConnected()])
         return pipeline
 
-    def prove(self) -> Mapping[God, Answer] | None:
-        """Return what each receiver answers by the scenario; None if nothing switches the emitters."""
+    def prove(self) -> Pulse | None:
+        """Return a pulse without a length, and what each receiver answers; None if nothing switches the emitters."""
+        answers = self._answers()
+        return None if answers is None else Pulse(self._now_ns, self._now_ns, self._now_ns, answers)
+
+    def _answers(self) -> Mapping[God, Answer] | None:
+        """Return what each receiver answers by the scenario."""
         return self.timeline.answers(self._now_ns - _BEGIN_NS, self._awake)
 
     def open(self, put: Put) -> dict[God, Level]:
         """Return the levels at a start of the program; the edges do not wait in a queue, but are worked at once."""
-        answers = self.prove()
+        answers = self._answers()
         if answers is not None and any(proof(each) == DEAF for each in answers.values()):
             self._awake = True
-            answers = self.prove()
+            answers = self._answers()
         return {god: answered(dark, self._now_ns, answers, god) for god, dark in self._levels.items()}
 
     def dark(self, god: God) -> bool:

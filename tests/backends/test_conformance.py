@@ -16,6 +16,7 @@ from controller.core.counting import Limits
 from controller.core.messages import BoardHello, BoardToken, EdgeSeen, EdgesLost
 from controller.core.ports import BeamsError, Level, Source
 from controller.core.settings import BeamSettings
+from controller.core.slots import Slots
 from templo.contract import Emitters, God
 from tests.backends.harness import HARNESSES, Harness, Queue
 from tests.controller.program import eventually
@@ -178,7 +179,7 @@ def test_emitters_that_are_fixed_prove_nothing(opened: Open) -> None:
     assert one.source.prove() is None
 
 
-def test_switched_emitters_prove_both_beams_and_no_message_comes_of_it(
+def test_switched_emitters_prove_both_beams_and_nothing_is_counted_of_it(
     opened: Open, make: Callable[..., Harness]
 ) -> None:
     if not make().switchable:
@@ -186,11 +187,13 @@ def test_switched_emitters_prove_both_beams_and_no_message_comes_of_it(
     one = opened(switched=True)
     assert one.source.capabilities.emitters is Emitters.SWITCHED
     assert all(level.proved and not level.dark for level in one.levels.values())
-    answers = one.source.prove()
-    assert answers is not None
-    assert all(answer.edge_seen and answer.unlit_dark and not answer.lit_dark for answer in answers.values())
-    late = [edge for edge in one.queue.of(EdgeSeen) if edge.at_ns >= one.levels[edge.god].at_ns]
-    assert not late
+    assert not [edge for edge in one.queue.of(EdgeSeen) if edge.at_ns >= one.levels[edge.god].at_ns]
+    slots = Slots(one.source, one.levels, Limits())
+    assert [events for _, events in slots.prove()] == [[], []]
+    found = slots.selftest(0, True, None)["beams"]
+    assert isinstance(found, dict)
+    assert [found[god]["proof"] for god in God] == [True, True]
+    assert [events for edge in one.queue.of(EdgeSeen) for _, events in slots.take(edge)] == []
     assert not one.queue.of(EdgesLost)
 
 

@@ -27,6 +27,7 @@ from controller.core.ports import (
     UnnumberedDoubt,
     UnnumberedToken,
 )
+from controller.core.proof import Pulse
 from controller.core.publisher import Identity
 from controller.core.slots import JAM_READINGS, Slots
 from templo import contract
@@ -132,8 +133,8 @@ class StillBeams(BeamSource):
 
     capabilities = Capabilities(IDENTITY.kind, IDENTITY.timing)
 
-    def __init__(self, prove: Callable[[], Mapping[God, Answer] | None]) -> None:
-        self._prove = prove
+    def __init__(self, prove: Callable[[], Mapping[God, Answer] | None], now_ns: Callable[[], int]) -> None:
+        self._prove, self._now_ns = prove, now_ns
         self.levels = dict.fromkeys(God, False)
 
     def open(self, put: Put) -> Mapping[God, Level]:
@@ -142,8 +143,10 @@ class StillBeams(BeamSource):
     def dark(self, god: God) -> bool:
         return self.levels[god]
 
-    def prove(self) -> Mapping[God, Answer] | None:
-        return self._prove()
+    def prove(self) -> Pulse | None:
+        answers = self._prove()
+        now_ns = self._now_ns()
+        return None if answers is None else Pulse(now_ns, now_ns, now_ns, answers)
 
     def alive(self) -> bool:
         return True
@@ -172,7 +175,7 @@ class Rig:
             Limits(), chosen, learned_file.load(folder), lambda measured: learned_file.save(folder, measured)
         )
         items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
-        self.beams = beams = StillBeams(prove)
+        self.beams = beams = StillBeams(prove, lambda: self.now_ns)
         self.disk.trouble = None if opened else Trouble.LEDGER_FAILING
         self.access = LedgerAccess(self.disk.open)
         self.disk.trouble = None

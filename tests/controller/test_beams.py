@@ -156,7 +156,9 @@ def test_a_selftest_switches_the_emitter_on_a_running_temple_and_no_listener_is_
 
     beams.open(listener)
     listener.received.clear()
-    assert beams.prove() == {
+    pulse = beams.prove()
+    assert pulse is not None
+    assert pulse.answers == {
         God.TLALOC: Answer(lit_dark=False, unlit_dark=True, edge_seen=True),
         God.HUITZILOPOCHTLI: Answer(lit_dark=True, unlit_dark=False, edge_seen=True),
     }

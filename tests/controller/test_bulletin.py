@@ -101,16 +101,22 @@ def test_a_beam_that_reports_again_was_deaf_for_ten_minutes(rig: Rig) -> None:
     assert "was_deaf" not in codes(published(rig)[-1])
 
 
-def test_what_an_emitter_proved_holds_until_the_beam_moves(tmp_path: Path) -> None:
-    mute = {God.TLALOC: Answer(False, False, False), God.HUITZILOPOCHTLI: Answer(False, True, True)}
+def test_what_an_emitter_disproved_holds_until_the_beam_moves_and_no_answer_until_there_is_one(
+    tmp_path: Path,
+) -> None:
+    mute = {God.TLALOC: Answer(False, False, False), God.HUITZILOPOCHTLI: Answer(True, True, False)}
     prove: Callable[[], Mapping[God, Answer] | None] = lambda: mute  # noqa: E731
     rig = Rig(tmp_path, prove=prove)
     rig.connect()
     rig.take(SelftestRequest(lambda result: None), after_ns=SECOND)
-    assert codes(published(rig)[-1]) == ["no_answer"]
-    rig.token()
+    assert [codes(published(rig)[-1], god) for god in God] == [["no_light"], ["no_answer"]]
+    for god in God:
+        rig.token(god)
     rig.take(after_ns=SECOND)
-    assert codes(published(rig)[-1]) == []
+    assert [codes(published(rig)[-1], god) for god in God] == [["unproved"], ["no_answer"]]
+    mute |= dict.fromkeys(God, Answer(False, True, True))
+    rig.take(SelftestRequest(lambda result: None), after_ns=SECOND)
+    assert [codes(published(rig)[-1], god) for god in God] == [[], []]
 
 
 def test_a_refusal_has_a_code_and_a_calibration_can_be_ended(rig: Rig) -> None:

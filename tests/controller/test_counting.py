@@ -423,7 +423,7 @@ def test_the_next_token_is_another_when_the_beam_was_read_clear_in_between() -> 
 
 @given(st.integers(1, 200), st.integers(1, 200), st.booleans())
 def test_an_edge_that_is_lost_never_makes_two_of_one(width_ms: int, gap_ms: int, last: bool) -> None:
-    """Whatever is read, and whichever edge is lost, there are at most as many tokens as fell, and the loss is known."""
+    """There are at most as many tokens as fell, and the loss is known."""
     counter = fresh()
     second = round(400 + width_ms + gap_ms)
     train = [edge for pair in ((2000, 2000 + width_ms), (2000 + second, 2012 + second)) for edge in edges(pair)]
