@@ -243,6 +243,7 @@ KINDS: Mapping[str, _Kind] = {
     "jam": {"god": _SLOTS, "for_ms": _LASTING},
     "unplug": {"god": _SLOTS, "part": _Choice(("emitter", "receiver"), "emitter"), "for_ms": _LASTING},
     "flicker": {"god": _SLOTS, "for_ms": _FOR, "per_s": _Whole(2, 2000, 100)},
+    "lamp": {"god": _SLOTS, "for_ms": _LASTING},
     "reverse": {"god": _SLOTS, "for_ms": _LASTING},
     "miss": {"god": _SLOTS, "edges": _Whole(1, MOST_TOKENS, 1)},
     "deaf": {"god": _SLOTS, "for_ms": _LASTING, "until": _Choice(("end", "claim"), "end")},

@@ -260,6 +260,7 @@ _ACTS: dict[str, Callable[[Happening, _Slot, SplitMix], None]] = {
     "jam": _jam,
     "unplug": _unplug,
     "flicker": _flicker,
+    "lamp": _lasting("lamp"),
     "reverse": _lasting("reverse"),
     "miss": _miss,
     "deaf": _deaf,
@@ -269,12 +270,12 @@ _ACTS: dict[str, Callable[[Happening, _Slot, SplitMix], None]] = {
 def _changes(god: God, slot: _Slot) -> tuple[tuple[Stand, ...], list[Change]]:
     """Return how a beam stands from moment to moment, and every change of its level.
 
-    A receiver without its plug reads clear, as its pull-up leaves it; one without its emitter reads dark. What begins
-    at the very start was so before it.
+    A receiver without its plug reads clear, as its pull-up leaves it; one without its emitter reads dark. A lamp lights
+    a receiver whatever its emitter does. What begins at the very start was so before it.
     """
     acts = sorted(slot.acts, key=lambda act: act[0])
     misses = sorted(slot.misses)
-    depth = dict.fromkeys(("shade", "emitter", "receiver", "reverse", "deaf", "asleep"), 0)
+    depth = dict.fromkeys(("shade", "emitter", "lamp", "receiver", "reverse", "deaf", "asleep"), 0)
     for at_ns, what, step in acts:
         if at_ns == 0 and what not in _LATER:
             depth[what] += step
@@ -314,5 +315,5 @@ def _stand(at_ns: int, depth: dict[str, int]) -> Stand:
 def _level(depth: dict[str, int]) -> bool:
     if depth["receiver"]:
         return False
-    dark = depth["shade"] > 0 or depth["emitter"] > 0
+    dark = (depth["shade"] > 0 or depth["emitter"] > 0) and not depth["lamp"]
     return not dark if depth["reverse"] else dark

@@ -268,6 +268,12 @@ def test_a_receiver_without_its_plug_reads_clear_and_one_without_its_emitter_dar
     assert expand(read(f"v = 1\n{event('unplug', 0)}{drop}".encode())).dark[God.TLALOC]
 
 
+def test_a_lamp_keeps_a_receiver_clear_whatever_falls_and_is_unplugged() -> None:
+    drop = event("drop", 50, count=3, every_ms=100)
+    assert edges(event("lamp", 40, for_ms=150) + drop) == [(250, True, True), (262, False, True)]
+    assert edges(event("unplug", 10) + event("lamp", 40)) == [(10, True, True), (40, False, True)]
+
+
 def test_a_reversed_beam_is_dark_at_rest_and_bright_while_a_token_passes() -> None:
     assert edges(event("reverse", 0) + event("drop", 50, width_ms=12)) == [(50, False, True), (62, True, True)]
 
