@@ -41,6 +41,7 @@ class PulseEdges:
     - A spell that is exactly the pulse is withheld.
     - A spell that began before the pulse, or outlasts it, is given back whole: it is one token, as without the pulse.
     - Any edge of the pulse's time that is given back interrupts the proof.
+    - If one of its two edges is lost, the other is withheld all the same: it shows no level that would be new.
 
     >>> pulse = Pulse(off_ns=0, on_ns=2 * MS, lit_ns=2 * MS, answers={})
     >>> edges = PulseEdges(pulse, min_clear_ns=5 * MS)
@@ -81,8 +82,9 @@ class PulseEdges:
         if not held and pulse.off_ns <= edge.at_ns < pulse.on_ns and edge.dark != dark:
             held.append(edge)
             return []
-        if len(held) == 1 and ends:
-            held.append(edge)
+        if ends and len(held) < 2:
+            if held:
+                held.append(edge)
             self.seen = True
             return []
         if len(held) == 2:
@@ -118,6 +120,9 @@ class Proofs:
         self._tried_ns = self._proved_ns = self._lit_ns = since_ns
         self._good_ns = dict.fromkeys(God, since_ns)
         self._failed = set(failed)
+        self._suspected: set[God] = set()
+        self._confirming: set[God] = set()
+        """The beams that were suspected before the latest attempt."""
         self._pulse: Pulse | None = None
         self._edges: dict[God, PulseEdges] = {}
 
@@ -134,6 +139,8 @@ class Proofs:
         >>> proofs.due_ns(7 * SECOND) // SECOND
         70
         """
+        if self._suspected:
+            return max(self._tried_ns, edge_ns) + BRIEF_QUIET_NS
         if edge_ns < self._tried_ns:
             return self._tried_ns + EACH_NS
         quiet_ns = BRIEF_QUIET_NS if self._failed else QUIET_NS
@@ -142,6 +149,7 @@ class Proofs:
     def tried(self, now_ns: int) -> None:
         """Note an attempt."""
         self._tried_ns = now_ns
+        self._confirming, self._suspected = self._suspected, set()
 
     def begin(self, pulse: Pulse, min_clear_ns: int) -> None:
         """Expect the edges of a pulse."""
@@ -175,6 +183,16 @@ class Proofs:
             if not self._edges[god].interrupted
         }
         return freed, answers
+
+    def suspect(self, god: God) -> bool:
+        """Note that a proof failed; return whether it was the first to fail, so that another has to confirm it.
+
+        Both receivers answer in the same moment, and there are kernels that lose edges of two lines then.
+        """
+        first = god not in self._confirming | self._failed
+        if first:
+            self._suspected.add(god)
+        return first
 
     def note(self, god: God, good: bool) -> None:
         """Note what the latest pulse has shown."""

@@ -209,7 +209,12 @@ class Slots:
         """Judge the latest pulse."""
         freed, answers = self._proofs.settle({god: self._reads(god) is True for god in self.counters})
         found = [each for god, edges in freed.items() for each in self._feed(god, edges)]
-        return found + self._judge({god: each for god, each in answers.items() if not self._obstructed(god, each)})
+        certain = {
+            god: answer
+            for god, answer in answers.items()
+            if not self._obstructed(god, answer) and not (self._failed(god, answer) and self._proofs.suspect(god))
+        }
+        return found + self._judge(certain)
 
     def _judge(self, answers: Mapping[God, Answer]) -> Found:
         """Remember what the receivers answered."""

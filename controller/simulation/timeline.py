@@ -270,8 +270,8 @@ _ACTS: dict[str, Callable[[Happening, _Slot, SplitMix], None]] = {
 def _changes(god: God, slot: _Slot) -> tuple[tuple[Stand, ...], list[Change]]:
     """Return how a beam stands from moment to moment, and every change of its level.
 
-    A receiver without its plug reads clear, as its pull-up leaves it; one without its emitter reads dark. A lamp lights
-    a receiver whatever its emitter does. What begins at the very start was so before it.
+    A receiver without its plug reads clear, as its pull-up leaves it; one without its emitter reads dark. A lamp
+    lights a receiver whatever its emitter does. What begins at the very start was so before it.
     """
     acts = sorted(slot.acts, key=lambda act: act[0])
     misses = sorted(slot.misses)

@@ -12,15 +12,16 @@ import pytest
 
 from controller.adapters import header
 from controller.adapters.libgpiod import LineBeams
-from controller.core.counting import Counter, Edge, Limits, MissedEdge
+from controller.core.counting import SECOND, Counter, Detection, Edge, Limits, MissedEdge
 from controller.core.messages import EdgeSeen, EdgesLost, StatusRequest
 from controller.core.ports import BackendContext, BeamsError
 from controller.core.settings import BeamSettings
+from controller.core.slots import Slots
 from templo.contract import Flag, God, Trouble
 from tests.backends.fake_gpiod import Kernel
 from tests.backends.harness import PINS, Queue
 from tests.controller.program import eventually
-from tests.controller.rig import Rig, close_all
+from tests.controller.rig import NOON, Rig, close_all
 
 SETTINGS = BeamSettings(PINS[God.HUITZILOPOCHTLI], PINS[God.TLALOC], "low", "up", "gpiod")
 
@@ -145,6 +146,49 @@ def test_a_thread_that_dies_is_noticed(
     monkeypatch.setattr(kernel.requests[0], "read_edge_events", fail)
     kernel.set(27, 0)
     eventually(lambda: not beams.alive())
+
+
+# -- a proof --
+
+
+def test_a_token_that_falls_while_the_emitters_are_off_is_counted_once_and_nothing_is_proved_of_its_beam(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    """The thread that reads edges runs meanwhile, as on a Pi; the token outlasts the pulse."""
+    queue, pins = Queue(), tuple(PINS.values())
+    kernel.wired = {22: pins}
+    falls = False
+
+    def sleep(seconds: float) -> None:
+        time.sleep(seconds)
+        if falls:
+            kernel.wired = {22: (PINS[God.HUITZILOPOCHTLI],)}
+
+    context = BackendContext(replace(SETTINGS, emitters=22), Limits(), tmp_path, time.monotonic_ns, str)
+    beams = LineBeams(context, lambda: kernel.gpiod, sleep)
+    slots = Slots(beams, beams.open(queue.put), Limits())
+    read = beams.dark
+    polled: list[God] = []
+
+    def late(god: God) -> bool:
+        """Read the level before the receiver has followed, once, so that the token falls into the pulse."""
+        polled.append(god)
+        return read(god) if len(polled) > 2 else False
+
+    beams.dark = late  # type: ignore[method-assign]
+    falls = True
+    slots.prove_if_due(time.monotonic_ns() + 11 * SECOND)
+    beams.dark = read  # type: ignore[method-assign]
+    time.sleep(0.012)
+    kernel.set(PINS[God.TLALOC], 1)
+    seen = eventually(lambda: len(queue.of(EdgeSeen)) == 4 and queue.of(EdgeSeen))
+    events = [event for edge in seen for _, each in slots.take(edge) for event in each]
+    events += [event for _, each in slots.advance(time.monotonic_ns() + SECOND) for event in each]
+    assert sum(isinstance(event, Detection) for event in events) == 1
+    assert slots.unproved_since(God.TLALOC) is None
+    found = slots.findings("a" * 32, NOON, 0, None).beams[God.TLALOC]
+    assert not {"no_light", "unproved"} & {each.code for each in found}
+    beams.close()
 
 
 # -- what is counted of a loss --

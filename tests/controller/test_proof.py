@@ -133,6 +133,19 @@ def test_a_pulse_whose_end_is_never_reported_leaves_a_clear_beam_clear_and_its_l
     assert [each for edge in later for each in proofs.take(T, edge, dark=edge is later[1])] == later
 
 
+@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_pulse_of_which_the_kernel_loses_an_edge_is_no_missed_edge_of_a_token(lost: int, dark: bool) -> None:
+    pulse = Pulse(SECOND, SECOND + 3 * MS, SECOND + 3 * MS, {T: LAMP, H: GOOD})
+    proofs = Proofs(0)
+    proofs.begin(pulse, Limits().min_clear)
+    edges = [Edge(SECOND + MS, not dark), Edge(SECOND + 4 * MS, dark)]
+    assert proofs.take(T, edges[1 - lost], dark) == []
+    assert proofs.settle(dict.fromkeys(God, dark))[0][T] == []
+    token = [Edge(2 * SECOND, not dark), Edge(2 * SECOND + 12 * MS, dark)]
+    assert [each for edge in token for each in proofs.take(T, edge, dark=dark != (edge is token[1]))] == token
+
+
 def test_a_token_that_stays_in_the_beam_is_counted_once_the_pulse_is_judged() -> None:
     pulse = Pulse(SECOND, SECOND + 3 * MS, SECOND + 3 * MS, {T: NOTHING, H: GOOD})
     proofs = Proofs(0)
@@ -293,6 +306,17 @@ def test_a_beam_that_can_no_longer_be_proved_is_reported_within_a_minute(
     assert temple.slots.unproved_since(H) is None
 
 
+def test_a_beam_whose_edges_are_lost_once_is_proved_a_second_later_and_not_reported(temple: Proved) -> None:
+    temple.answers = {T: replace(GOOD, edge_seen=False), H: GOOD}
+    temple.wait(10.1)
+    temple.answers = {T: GOOD, H: GOOD}
+    for _ in range(30):
+        temple.wait(0.1)
+        assert temple.codes() == []
+        assert temple.slots.unproved_since(T) is None
+    assert temple.at_s == [10, 11]
+
+
 def test_what_falls_through_an_unproved_beam_does_not_prove_it_and_a_good_answer_does(temple: Proved) -> None:
     temple.answers = {T: LAMP, H: GOOD}
     temple.wait(15)
@@ -328,6 +352,16 @@ def test_a_beam_that_is_blocked_stays_blocked_although_no_light_comes_through(te
     assert temple.at_s
     assert temple.codes() == ["blocked"]
     assert temple.slots.unproved_since(T) is None
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_beam_that_a_jam_darkens_before_its_fault_is_confirmed_is_not_proved_every_second(temple: Proved) -> None:
+    temple.answers = {T: LAMP, H: GOOD}
+    temple.wait(10.1)
+    temple.answers = {T: NOTHING, H: GOOD}
+    temple.rig.take(EdgeSeen(T, temple.rig.now_ns, True))
+    temple.wait(100)
+    assert temple.at_s == [10, 11, 71]
 
 
 @pytest.mark.usefixtures("expects_warnings")
