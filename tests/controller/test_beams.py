@@ -17,11 +17,12 @@ import pytest
 from controller.adapters import gpio as beams_module
 from controller.adapters import header
 from controller.adapters.gpio import HeaderBeams
-from controller.core.counting import MS, Counter, Detection, Edge, Limits
+from controller.core.counting import MS, SECOND, Counter, Detection, Edge, Limits
 from controller.core.diagnosis import Answer
 from controller.core.messages import EdgeSeen, PipelineMessage
 from controller.core.ports import BackendContext, BeamsBusyError, BeamsError
 from controller.core.settings import BeamSettings
+from controller.core.slots import Slots
 from templo.contract import God, Timing
 from tests.controller.program import eventually
 
@@ -349,6 +350,38 @@ def test_a_start_that_is_deaf_is_found_by_its_emitter_and_healed(
     monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_write", lambda *_: 0)
     beams.open(Listener())
     assert blinks == [1, 2]
+
+
+def test_a_pulses_edges_come_through_lgpios_thread_with_the_kernels_stamps_and_count_nothing(
+    opened: Callable[..., HeaderBeams], chips: Chips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both receivers follow the emitters at once; a token that falls later is counted."""
+    beams = opened(replace(LGPIO, emitters=22), time.sleep)
+    levels = {17: 1, 27: 1, 22: 1}
+
+    def write(handle: int, line: int, level: int) -> int:
+        if level != levels[22]:
+            levels.update(dict.fromkeys(levels, level))
+            chips.report([(time.monotonic_ns(), receiver, level) for receiver in (17, 27)])
+        return 0
+
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_get_mode", lambda _, line: 2 if line == 22 else 0)
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_claim_output", lambda *_: 0)
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_write", write)
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_read", lambda _, line: levels[line])
+    listener = Listener()
+    slots = Slots(beams, beams.open(listener), Limits())
+    assert listener.received == []
+    slots.prove_if_due(time.monotonic_ns() + 11 * SECOND)
+    eventually(lambda: len(listener.received) == 4)
+    assert [events for edge in listener.received for _, events in slots.take(edge)] == []
+    now_ns = time.monotonic_ns() + MS
+    found = slots.advance(now_ns + SECOND)
+    for at_ns, dark in ((now_ns + SECOND, True), (now_ns + SECOND + 12 * MS, False)):
+        found += slots.take(EdgeSeen(God.TLALOC, at_ns, dark))
+    found += slots.advance(now_ns + 2 * SECOND)
+    assert [god for god, events in found for event in events if isinstance(event, Detection)] == [God.TLALOC]
+    assert [slots.unproved_since(god) for god in God] == [None, None]
 
 
 def test_twelve_thousand_edges_through_lgpios_thread_are_all_counted_with_the_kernels_stamps(
