@@ -228,6 +228,8 @@ class Pipeline:
         """
         now_ns = self._host.monotonic_ns()
         self._handle(self._slots.advance(now_ns if drained_ns is None else drained_ns))
+        for god in God:
+            self._doubt(god, self._slots.unproved(god))
         for god in self._slots.in_order():
             if not self._outbox.drafted(god) and (certain := self.counters[god].certain()) is not None:
                 self._outbox.draft(god, self._pending(god, certain, self._flags_of(god)))

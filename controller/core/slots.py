@@ -47,7 +47,7 @@ class Slots:
             self.counters = self.board_slots = {god: BoardSlot(limits, at.at_ns) for god, at in levels.items()}
         else:
             self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
-        self._judge = Judge(limits)
+        self._light = Judge(limits)
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
         """What the emitters proved, for beams where nothing has changed since."""
@@ -124,11 +124,16 @@ class Slots:
 
     def judge(self, god: God, token: str, counted: Detection, now_ns: int) -> list[Doubted]:
         """Return which tokens are doubted because of one that was just counted; `token` is its id."""
-        return self._noted(god, self._judge.take(god, token, counted.start_ns, counted.width_ns), now_ns)
+        return self._noted(god, self._light.take(god, token, counted.start_ns, counted.width_ns), now_ns)
 
     def flickers(self, god: God, now_ns: int) -> list[Doubted]:
         """Return which tokens are doubted because a beam has just been found to flicker."""
-        return self._noted(god, self._judge.flickers(god, now_ns), now_ns)
+        return self._noted(god, self._light.flickers(god, now_ns), now_ns)
+
+    def unproved(self, god: God) -> list[Doubted]:
+        """Return which tokens are newly doubted because the emitter no longer proves their beam."""
+        since_ns = self.unproved_since(god)
+        return [] if since_ns is None else self._light.unproved(god, since_ns)
 
     def _noted(self, god: God, found: list[Doubted], now_ns: int) -> list[Doubted]:
         for doubted in found:
@@ -139,7 +144,7 @@ class Slots:
     def learn(self, limits: Limits) -> None:
         """Apply other limits from now on."""
         self.limits = limits
-        self._judge.learn(limits)
+        self._light.learn(limits)
         for counter in self.counters.values():
             counter.learn(limits)
         self.source.learn(limits)

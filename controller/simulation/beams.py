@@ -107,13 +107,13 @@ class SimulatedBeams(BeamSource):
         """Plan tokens into a slot, one after the other; return when the last is through, in monotonic nanoseconds.
 
         Those that come closer than usual are as much faster: three fifths of the spacing are dark. Every second one
-        is an eighth of it late, because equal periods are a machine's.
+        is a sixteenth of it late, because equal periods are a machine's.
         """
         width_ns = min(WIDTH_NS, spacing_ns * 3 // 5)
         with self._changed:
             start = max(self._now(), self._free_ns[god])
             for number in range(times):
-                at_ns = start + number % 2 * (spacing_ns // 8)
+                at_ns = start + number % 2 * (spacing_ns // 16)
                 self._at(at_ns, god, 1)
                 self._at(at_ns + width_ns, god, -1)
                 start += spacing_ns

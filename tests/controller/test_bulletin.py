@@ -101,6 +101,7 @@ def test_a_beam_that_reports_again_was_deaf_for_ten_minutes(rig: Rig) -> None:
     assert "was_deaf" not in codes(published(rig)[-1])
 
 
+@pytest.mark.usefixtures("expects_warnings")
 def test_what_an_emitter_disproved_holds_until_the_beam_moves_and_no_answer_until_there_is_one(
     tmp_path: Path,
 ) -> None:

@@ -16,6 +16,7 @@ from controller.core.counting import MS, SECOND, Counter, Detection, Edge, Limit
 from controller.core.diagnosis import Answer
 from controller.core.messages import EdgeSeen
 from controller.core.proof import ANSWER_NS, SETTLED_NS, Proofs, Pulse
+from templo import contract
 from templo.contract import Beam, Emitters, God
 from tests.controller.rig import Rig
 
@@ -267,9 +268,9 @@ def test_after_a_token_they_are_proved_after_ten_more_seconds_of_quiet(temple: P
 
 
 def test_where_tokens_keep_falling_a_second_of_quiet_is_enough_after_a_minute(temple: Proved) -> None:
-    for _ in range(30):
+    for number in range(30):
         temple.rig.token()
-        temple.wait(3)
+        temple.wait(2.9 + number % 2 / 5)
     assert temple.at_s == [60]
     assert len(temple.rig.ledger()) == 30
 
@@ -317,6 +318,28 @@ def test_a_beam_whose_edges_are_lost_once_is_proved_a_second_later_and_not_repor
     assert temple.at_s == [10, 11]
 
 
+def test_what_an_unproved_beam_counted_since_its_last_proof_and_counts_until_the_next_is_doubted(
+    temple: Proved, expects_warnings: None
+) -> None:
+    temple.rig.connect()
+    temple.wait(15)
+    temple.rig.token()
+    temple.answers = {T: LAMP, H: GOOD}
+    temple.wait(58)
+    temple.rig.token()
+    temple.wait(12)
+    temple.answers = {T: GOOD, H: GOOD}
+    temple.wait(65)
+    temple.rig.token()
+    temple.wait(1)
+    before, after, later = [token.token for token in temple.rig.ledger()]
+    doubts = [each for each in temple.rig.broker.published if isinstance(each, contract.Doubt)]
+    assert list(dict.fromkeys(token for doubt in doubts for token in doubt.tokens)) == [before, after]
+    assert {doubt.reason for doubt in doubts} == {"unproved"}
+    assert later not in {token for doubt in doubts for token in doubt.tokens}
+
+
+@pytest.mark.usefixtures("expects_warnings")
 def test_what_falls_through_an_unproved_beam_does_not_prove_it_and_a_good_answer_does(temple: Proved) -> None:
     temple.answers = {T: LAMP, H: GOOD}
     temple.wait(15)
