@@ -12,6 +12,8 @@ from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
+import numpy as np
+
 from controller.core.counting import Limits
 from hardware.parameters import Temple, Token
 from hardware.physics.bowl import Hand, Offering, offering
@@ -36,8 +38,8 @@ ALONE = 16
 APART_MS = 4000
 """From one hand to the next in a slot, unless it lasts longer than that less `QUIET_MS`."""
 QUIET_MS = 1000
-LATER_MS = 37
-"""How much later the hands of Tlaloc's slot begin: two people never drop at the same millisecond."""
+LATER_MS = 1000
+"""At most so much later what falls into Tlaloc's slot begins than what falls into the other."""
 
 Falls = Sequence[tuple[str, Batch]]
 """What fell, with words that say how."""
@@ -65,8 +67,10 @@ def text(title: str, temple: Temple, falls: Falls) -> str:
     """Return a scenario in which each fall comes twice.
 
     The worst receiver sees it in Huitzilopochtli's slot. One that is barely driven sees it in Tlaloc's, half of the
-    falls later, so that different tokens fall into both slots at the same time.
+    falls later, so that different tokens fall into both slots at the same time. How much later they begin there is
+    drawn: no two people let go in the same millisecond.
     """
+    draw = np.random.default_rng(SEED)
     lines = [
         '# What tokens did on paper; by `make physics ARGS="--controls"`. No print and no sensor was measured.',
         "# In Huitzilopochtli's slot the worst receiver sees them, in Tlaloc's one that is barely driven.",
@@ -76,18 +80,19 @@ def text(title: str, temple: Temple, falls: Falls) -> str:
     at_ms = 1000
     half = len(falls) // 2
     for one, other in zip(falls, [*falls[half:], *falls[:half]], strict=True):
-        for god, receiver, (words, batch) in ((God.HUITZILOPOCHTLI, WORST, one), (God.TLALOC, EASY, other)):
-            begin_ms = at_ms + (LATER_MS if god is God.TLALOC else 0)
+        later_ms = int(draw.integers(LATER_MS))
+        for god, receiver, begin_ms, (words, batch) in (
+            (God.HUITZILOPOCHTLI, WORST, at_ms, one),
+            (God.TLALOC, EASY, at_ms + later_ms, other),
+        ):
             lines += ["", f"[[event]] # {words}", *_train(begin_ms, god, seen(temple, batch, receiver))]
-        lasted_ms = max(one[1].lasted_ms, other[1].lasted_ms)
+        lasted_ms = max(one[1].lasted_ms, other[1].lasted_ms + later_ms)
         at_ms += max(APART_MS, ceil((lasted_ms + QUIET_MS) / 500) * 500)
     return "\n".join([*lines, "", *_expected("\n".join(lines)), ""])
 
 
 def _train(at_ms: int, god: God, batch: Batch) -> Iterator[str]:
-    spells = ", ".join(
-        f"[{round(float(each.at_ms), 3):g}, {round(float(each.width_ms), 3):g}]" for each in batch.spells
-    )
+    spells = ", ".join(f"[{_decimal(each.at_ms)}, {_decimal(each.width_ms)}]" for each in batch.spells)
     yield f"at_ms = {at_ms}"
     yield 'do = "train"'
     yield f'god = "{god}"'
@@ -134,7 +139,7 @@ def _fallen(swept: Offering) -> Batch:
 
 def _singles(temple: Temple) -> Falls:
     return [
-        (f"{kind.name}, {every_ms} ms and more apart", singles(temple, kind, SEED, ALONE, every_ms))
-        for kind in temple.tokens
+        (f"{kind.name}, {every_ms} ms and more apart", singles(temple, kind, SEED + n, ALONE, every_ms))
+        for n, kind in enumerate(temple.tokens)
         for every_ms in RATES_MS
     ]
