@@ -93,6 +93,9 @@ class _Waiting:
     message: contract.Message
 
 
+_KEPT = (contract.Token, contract.Doubt)
+"""What a ledger keeps until it is acknowledged, and what must not be replaced by later messages."""
+
 Taken: TypeAlias = tuple[str, contract.Message]
 
 
@@ -139,12 +142,12 @@ class Backlog:
 
     def put(self, temple: str, message: contract.Message) -> bool:
         """Add a message; return False if it is refused."""
-        source = message.source if isinstance(message, contract.Token) else ""
+        source = message.source if isinstance(message, _KEPT) else ""
         with self._news:
             if not self._admits(temple, source):
                 return False
             lane = self._lanes.setdefault((temple, message.leaf, source), deque())
-            if not isinstance(message, contract.Token) and len(lane) >= MOST_OF_A_KIND:
+            if not isinstance(message, _KEPT) and len(lane) >= MOST_OF_A_KIND:
                 lane.popleft()
                 self._count -= 1
             if self._count >= self._most and not self._make_room(lane):

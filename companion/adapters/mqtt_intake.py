@@ -201,7 +201,7 @@ class Intake:
             self._tenants.on_message(topic, payload, retained)
             return
         temple, leaf = contract.parse_topic(topic)
-        if leaf == contract.Token.leaf and not self._consumes(temple):
+        if leaf in (contract.Token.leaf, contract.Doubt.leaf) and not self._consumes(temple):
             return
         if not self._waiting.expects(temple):
             raise _refusal(temple)
@@ -255,6 +255,9 @@ class Intake:
     def _receive(self, temple: str, message: contract.Message) -> None:
         """Process a temple's message that is neither a token nor its status."""
         match message:
+            case contract.Doubt():
+                self._persist(self._services.temples.doubts.receive, temple, message)
+                self._acknowledge(temple, message.source)
             case contract.Count():
                 self._services.temples.ledgers.receive_count(temple, message)
             case contract.Noise():
@@ -362,7 +365,7 @@ class Intake:
         if not self._consumes(temple):
             return
         mark = self._services.temples.ledgers.mark(source)
-        self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock()))
+        self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock(), mark.doubts))
 
     def _command(self, temple: str, command: contract.Command) -> None:
         """Send a command, now and at each new connection, until it is answered or has expired.

@@ -108,6 +108,8 @@ class MarkRecord(NamedTuple):
     token: str
     """The id of the token stored as `seq`; empty if there is none."""
     ahead: Mapping[int, str]
+    doubts: int
+    """The number up to which the source's doubts are stored."""
 
 
 class KnownTokens(NamedTuple):
@@ -119,6 +121,8 @@ class KnownTokens(NamedTuple):
     """The ids among theirs that are stored, under any number of any source."""
     held: Mapping[str, str]
     """The ids among theirs that were ever held apart, with the verdict; empty if there is none yet."""
+    doubted: Mapping[str, str]
+    """The ids among theirs that their temple doubts, with the reason."""
 
 
 class Conflict(Exception):
@@ -199,6 +203,9 @@ class Transaction(Protocol):
 
     def decide(self, decisions: Sequence[Decision]) -> None:
         """Store decisions about tokens held apart; each token can be decided once."""
+
+    def add_doubt(self, temple: str, doubt: contract.Doubt) -> None:
+        """Store a doubt whose number is new; a token that was doubted before keeps its first reason."""
 
     def set_old(self, old: OldTokens) -> None:
         """Store which tokens of a source are old, or what was decided about them."""

@@ -227,6 +227,8 @@ class Mark:
     token: str = ""
     """The id of the token stored as `seq`; empty if there is none."""
     ahead: Mapping[int, str] = field(default_factory=dict)
+    doubts: int = 0
+    """The number up to which the source's doubts are stored."""
 
     def with_stored(self, ids: Mapping[int, str]) -> Mark:
         """Return the mark after these numbers were stored. Law: nothing is missing at or below `seq`."""
@@ -235,7 +237,7 @@ class Mark:
         while mark + 1 in ahead:
             mark += 1
             token = ahead.pop(mark)
-        return Mark(mark, token, ahead)
+        return Mark(mark, token, ahead, self.doubts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,12 +54,12 @@ class TokenIntake:
 
     def _take(self, change: Change, arrivals: Sequence[tuple[str, contract.Token]]) -> _Taken:
         temples = {token.source: name for name, token in arrivals}
-        ids, stored, held = self._workspace.store.known([token for _, token in arrivals])
+        ids, stored, held, doubted = self._workspace.store.known([token for _, token in arrivals])
         sources = self._sources(change, temples, arrivals, stored)
         serving = [each.table_id for name in temples.values() if (each := change.find_temple(name))]
         serving += [each.old.table_id for each in sources.values() if each.old]
         change.lock_tables(*{table.id for each in serving if (table := self._workspace.tables.find(each))})
-        batch = _Batch(change)
+        batch = _Batch(change, doubted)
         for name, token in arrivals:
             seqs = ids[token.source]
             if token.seq in seqs:
@@ -106,8 +106,10 @@ class TokenIntake:
 class _Batch:
     """A batch of arriving tokens, and what they change."""
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: Change, doubted: Mapping[str, str]) -> None:
+        """Start empty; `doubted` are the ids of tokens that their temple doubts, with the reason."""
         self._change = change
+        self._doubted = doubted
         self._now = change.now
         self._temples: dict[str, Temple] = {}
         self._stored: list[StoredToken] = []
@@ -140,7 +142,8 @@ class _Batch:
         table = self._change.table(table_id)
         if table.began_at is None or not table.game.uses_temple:
             return None
-        move = table.fall(token, stranger=token.source != temple.source, doubt=OLD if is_old else "")
+        doubt = self._doubted.get(token.token) or (OLD if is_old else "")
+        move = table.fall(token, stranger=token.source != temple.source, doubt=doubt)
         after = self._change.extend(table_id, TEMPLE, move)
         if isinstance(after, Refusal):
             log.error("table %r refused token %d of %r: %s", table.title, token.seq, temple.name, after.code)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from companion.service.arrivals import TokenIntake
 from companion.service.decisions import Decisions
+from companion.service.doubts import DoubtIntake
 from companion.service.ledgers import Ledgers
 from companion.service.messages import MessageService
 from companion.service.pairing import PairingService
@@ -40,7 +41,8 @@ class Services:
         requests = TempleRequests(workspace, ledgers)
         serving = Serving(workspace, requests)
         intake, decisions = TokenIntake(workspace, ledgers), Decisions(workspace)
-        temples = TempleService(workspace, ledgers, intake, requests, serving, decisions)
+        doubts = DoubtIntake(workspace)
+        temples = TempleService(workspace, ledgers, intake, doubts, requests, serving, decisions)
         return cls(
             TableService(workspace, serving),
             temples,

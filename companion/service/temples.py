@@ -10,6 +10,7 @@ from companion.model.temples import Source, Temple
 from companion.service.arrivals import TokenIntake
 from companion.service.change import Change
 from companion.service.decisions import Decisions
+from companion.service.doubts import DoubtIntake
 from companion.service.ledgers import Ledgers
 from companion.service.requests import TempleRequests
 from companion.service.serving import Serving
@@ -28,6 +29,7 @@ class TempleService:
         workspace: Workspace,
         ledgers: Ledgers,
         intake: TokenIntake,
+        doubts: DoubtIntake,
         requests: TempleRequests,
         serving: Serving,
         decisions: Decisions,
@@ -35,6 +37,7 @@ class TempleService:
         self._workspace = workspace
         self.ledgers = ledgers
         self.intake = intake
+        self.doubts = doubts
         self.requests = requests
         self.serving = serving
         self.decisions = decisions

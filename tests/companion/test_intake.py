@@ -119,7 +119,7 @@ def test_an_acknowledgement_names_the_token_stored_as_its_number_and_the_time(ho
         temple = Temple(broker.host, broker.port)
         temple.says(home.token(1, token="d" * 32))
         eventually(temple.acks)
-        assert temple.acks() == [contract.Ack(SOURCE, 1, "d" * 32, home.clock.now)]
+        assert temple.acks() == [contract.Ack(SOURCE, 1, "d" * 32, home.clock.now, 0)]
         temple.close()
 
 
@@ -130,7 +130,7 @@ def test_a_temple_that_comes_is_sent_what_is_stored_of_its_ledger(home: Home, tm
         temple = Temple(broker.host, broker.port)
         temple.says(status(), retain=True)
         eventually(temple.acks)
-        assert temple.acks() == [contract.Ack(SOURCE, 3, f"{3:032x}", home.clock.now)]
+        assert temple.acks() == [contract.Ack(SOURCE, 3, f"{3:032x}", home.clock.now, 0)]
         temple.close()
 
 
@@ -174,7 +174,7 @@ def test_an_acknowledgement_by_a_stranger_changes_nothing_here(home: Home, tmp_p
         temple.says(status(), retain=True)
         temple.says(contract.Ack(SOURCE, 50, "f" * 32, home.clock.now))
         temple.says(home.token(1))
-        eventually(lambda: contract.Ack(SOURCE, 1, f"{1:032x}", home.clock.now) in temple.acks())
+        eventually(lambda: contract.Ack(SOURCE, 1, f"{1:032x}", home.clock.now, 0) in temple.acks())
         assert home.services.temples.ledgers.mark(SOURCE).seq == 1
         assert total(home, table.id) == 1
         temple.close()
@@ -515,3 +515,21 @@ def test_whatever_comes_while_a_temple_cannot_be_read_again_is_known_as_soon_as_
     intake.stop()
     assert failed == []
     assert (home.services.temples.get("templo").noise is not None) == isinstance(message, contract.Noise)
+
+
+def doubt(number: int, *seqs: int, reason: str = "flicker") -> contract.Doubt:
+    at = datetime(2026, 11, 21, 18, 42, 7, tzinfo=UTC)
+    return contract.Doubt(SOURCE, number, reason, at, tuple(f"{seq:032x}" for seq in seqs))
+
+
+def test_doubts_are_kept_and_then_acknowledged_in_their_order(home: Home, tmp_path: Path) -> None:
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(doubt(1, 1))
+        temple.says(doubt(3, 3))
+        temple.says(doubt(2, 2))
+        eventually(lambda: any(each.doubts == 2 for each in temple.acks()))
+        temple.says(doubt(3, 3))
+        eventually(lambda: any(each.doubts == 3 for each in temple.acks()))
+        assert [each.doubts for each in temple.acks()] == [1, 1, 2, 3]
+        temple.close()

@@ -200,7 +200,9 @@ def test_when_the_store_fails_nothing_has_happened_and_the_next_try_counts(home:
 
 # -- older and stranger stores --
 
+_BEFORE_5 = tuple(f"DROP TABLE {table}" for table in ("doubt", "doubted_token"))
 _BEFORE_4 = (
+    *_BEFORE_5,
     *(f"DROP INDEX {index}" for index in ("token_by_id", "quarantine_by_token")),
     *(f"DROP TABLE {table}" for table in ("resent_token", "held_decision", "old_tokens")),
 )
@@ -208,6 +210,7 @@ EARLIER = {
     "1": (*_BEFORE_4, "DROP INDEX token_by_table", "ALTER TABLE entry DROP COLUMN hand"),
     "2": (*_BEFORE_4, "DROP INDEX token_by_table"),
     "3": _BEFORE_4,
+    "4": _BEFORE_5,
 }
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-SCHEMA = 4
+SCHEMA = 5
 """2 added whose hand made a log's entry, 3 the index by which a table finds its tokens, 4 the index and the
-numbers by which a token is known to be stored already, and what people decide about tokens held apart or old."""
+numbers by which a token is known to be stored already, and what people decide about tokens held apart or old,
+5 what the temples doubt."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -153,6 +154,26 @@ OLD = sa.Table(
     sa.Column("by", sa.String, nullable=False),
     sa.Column("table_id", sa.String(32)),
 )
+
+DOUBTS = sa.Table(
+    "doubt",
+    METADATA,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("temple", sa.String(32), nullable=False),
+    sa.Column("reason", sa.String(32), nullable=False),
+    sa.Column("at", _Instant, nullable=False),
+)
+
+DOUBTED = sa.Table(
+    "doubted_token",
+    METADATA,
+    sa.Column("token", sa.String(32), primary_key=True),
+    sa.Column("source", sa.String(32), nullable=False),
+    sa.Column("reason", sa.String(32), nullable=False),
+    sa.Column("at", _Instant, nullable=False),
+)
+"""The tokens that a temple doubts, each with its first reason; some may not have arrived yet."""
 
 CHANNEL = "'templo_' || md5(current_schema())"
 """The SQL of the name of the channel on which the companions of one PostgreSQL announce their changes."""

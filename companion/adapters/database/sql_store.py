@@ -20,6 +20,8 @@ from companion.adapters.database.rows import NOTE, read_charter, read_token
 from companion.adapters.database.schema import (
     ABOUT,
     DECISIONS,
+    DOUBTED,
+    DOUBTS,
     ENTRIES,
     KEYS,
     OLD,
@@ -74,6 +76,9 @@ _HELD = (
     .select_from(QUARANTINE.outerjoin(DECISIONS, _OF_DECISION))
     .where(QUARANTINE.c.token.in_(sa.bindparam("ids", expanding=True)))
 )
+
+_DOUBTED = sa.select(DOUBTED).where(DOUBTED.c.token.in_(sa.bindparam("ids", expanding=True)))
+_LAST_DOUBT = sa.select(sa.func.max(DOUBTS.c.number)).where(DOUBTS.c.source == sa.bindparam("source"))
 
 _CURRENT_OUTLINES = (
     sa.select(TABLES, OUTLINES.c.version, OUTLINES.c.summary)
@@ -247,10 +252,11 @@ class SqlStore:
                 ids[source] = {row.seq: row.token for row in rows}
             new = {"ids": [token.token for token in tokens if ids[token.source].get(token.seq) != token.token]}
             if not new["ids"]:
-                return KnownTokens(ids, set(), {})
+                return KnownTokens(ids, set(), {}, {})
             stored = set(connection.execute(_STORED, new).scalars())
             held = {row.token: row.verdict or "" for row in connection.execute(_HELD, new)}
-            return KnownTokens(ids, stored, held)
+            doubted = {row.token: row.reason for row in connection.execute(_DOUBTED, new)}
+            return KnownTokens(ids, stored, held, doubted)
 
     def temples(self) -> list[TempleRecord]:
         """Return every stored temple, by name."""
@@ -270,7 +276,8 @@ class SqlStore:
     def _mark(self, connection: sa.Connection, source: str, mark: int) -> MarkRecord:
         rows = connection.execute(_IDS_FROM, {"source": source, "mark": mark})
         ids = {row.seq: row.token for row in rows}
-        return MarkRecord(mark, ids.pop(mark, ""), ids)
+        doubts = connection.execute(_LAST_DOUBT, {"source": source}).scalar() or 0
+        return MarkRecord(mark, ids.pop(mark, ""), ids, doubts)
 
     def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's last tokens, newest first, without the old ones."""

@@ -12,6 +12,8 @@ from companion.adapters.database.schema import (
     ABOUT,
     CHANNEL,
     DECISIONS,
+    DOUBTED,
+    DOUBTS,
     ENTRIES,
     KEYS,
     OLD,
@@ -52,6 +54,7 @@ _STORED_OR_APART = (
     .where(TOKENS.c.token.in_(sa.bindparam("stored", expanding=True)))
     .union_all(sa.select(QUARANTINE.c.token).where(QUARANTINE.c.token.in_(sa.bindparam("apart", expanding=True))))
 )
+_DOUBTED = sa.select(DOUBTED.c.token).where(DOUBTED.c.token.in_(sa.bindparam("ids", expanding=True)))
 
 
 def unassigned(old: OldTokens) -> sa.Select[Any]:
@@ -230,6 +233,14 @@ class SqlTransaction:
         ]
         if rows:
             self._connection.execute(sa.insert(DECISIONS), rows)
+
+    def add_doubt(self, temple: str, doubt: contract.Doubt) -> None:
+        """Store a doubt whose number is new; a token that was doubted before keeps its first reason."""
+        fields = {"source": doubt.source, "reason": doubt.reason, "at": doubt.at}
+        self._connection.execute(sa.insert(DOUBTS), {**fields, "number": doubt.number, "temple": temple})
+        before = set(self._connection.execute(_DOUBTED, {"ids": [*doubt.tokens]}).scalars())
+        if new := [each for each in dict.fromkeys(doubt.tokens) if each not in before]:
+            self._connection.execute(sa.insert(DOUBTED), [{**fields, "token": each} for each in new])
 
     def set_old(self, old: OldTokens) -> None:
         """Store which tokens of a source are old, or what was decided about them."""

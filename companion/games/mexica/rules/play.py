@@ -109,7 +109,7 @@ MOVES: MoveTable[State] = MoveTable(
         {
             "token": text("[0-9A-Za-z][0-9A-Za-z_-]{0,63}", "a token's id", "bad_token"),
             "god": decisions.GIFT["god"],
-            "doubt": text("([a-z][a-z_]{0,31})?", "a reason", "bad_doubt"),
+            "doubt": text("([a-z][a-z0-9_]{0,31})?", "a reason", "bad_doubt"),
         },
         TEMPLE,
     ),

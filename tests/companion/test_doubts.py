@@ -1,0 +1,70 @@
+"""What a temple doubts is stored once, and a doubted token waits for a person."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from templo import contract
+from tests.companion.conftest import DATABASES, SOURCE, Home
+from tests.companion.test_arrivals import unclaimed, view
+
+AT = datetime(2026, 11, 21, 18, 42, 7, tzinfo=UTC)
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def doubt(number: int, *seqs: int, reason: str = "flicker") -> contract.Doubt:
+    return contract.Doubt(SOURCE, number, reason, AT, tuple(f"{seq:032x}" for seq in seqs))
+
+
+def take(home: Home, doubted: contract.Doubt) -> int:
+    """Take in a doubt, and return the number up to which the source's doubts are stored."""
+    home.services.temples.doubts.receive("templo", doubted)
+    return home.services.temples.ledgers.mark(SOURCE).doubts
+
+
+@pytest.mark.parametrize("reason", ["flicker", "moth_2"])
+def test_a_token_that_was_doubted_before_it_came_waits_even_after_a_restart(home: Home, reason: str) -> None:
+    table = home.table(temple="templo")
+    take(home, doubt(1, 1, reason=reason))
+    home.restart()
+    home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2))])
+    assert view(home, table.id)["total"] == 1
+    assert [why for why, _ in unclaimed(home, table.id)] == [reason]
+
+
+def test_doubts_are_stored_in_their_order_and_once(home: Home) -> None:
+    assert take(home, doubt(2, 2)) == 0
+    assert take(home, doubt(1, 1)) == 1
+    assert take(home, doubt(1, 1)) == 1
+    assert take(home, doubt(2, 1, 2, reason="regular")) == 2
+    home.restart()
+    assert home.services.temples.ledgers.mark(SOURCE).doubts == 2
+    known = home.store.known([home.token(1), home.token(2)])
+    assert known.doubted == {f"{1:032x}": "flicker", f"{2:032x}": "regular"}
+
+
+def test_a_doubt_does_not_move_the_mark_of_the_tokens(home: Home) -> None:
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    take(home, doubt(1, 1))
+    receipt = home.services.temples.intake.receive([("templo", home.token(2))])[0]
+    assert (receipt.seq, home.services.temples.ledgers.mark(SOURCE).doubts) == (2, 1)
+
+
+def test_a_doubted_token_about_which_somebody_decided_stays_decided(home: Home) -> None:
+    table = home.table(temple="templo")
+    take(home, doubt(1, 1))
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    waiting = home.services.tables.get(table.id).unclaimed[0]
+    token = home.seated(table)
+    assert home.play(table, token, "east", waiting.dismiss.name, *waiting.dismiss.args).accepted
+    take(home, doubt(2, 1, reason="regular"))
+    home.restart()
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    assert unclaimed(home, table.id) == []
+    assert view(home, table.id)["total"] == 0
