@@ -254,6 +254,9 @@ class Store(Protocol):
     def known(self, tokens: Sequence[contract.Token]) -> KnownTokens:
         """Return what is already stored of these tokens, and under their numbers."""
 
+    def tokens(self, ids: Collection[str]) -> Sequence[StoredToken]:
+        """Return the stored tokens with these ids, in the order of their numbers."""
+
     def temples(self) -> Iterable[TempleRecord]:
         """Return every stored temple."""
 

@@ -503,6 +503,12 @@ class Table:
                 doubt = "earlier"
         return self.game.fall(self.state, TokenDrop(token.token, token.god.value, doubt))
 
+    def doubted(self, token: contract.Token, reason: str) -> Move | None:
+        """Return the move after which a token that counts waits, as its temple doubts it; None if nothing changes."""
+        if self.began_at is None:
+            return None
+        return self.game.doubted(self.state, TokenDrop(token.token, token.god.value, reason))
+
     def chance(self) -> Chance | None:
         """Return the outcome of chance that is due now, or None.
 

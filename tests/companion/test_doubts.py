@@ -68,3 +68,49 @@ def test_a_doubted_token_about_which_somebody_decided_stays_decided(home: Home) 
     home.services.temples.intake.receive([("templo", home.token(1))])
     assert unclaimed(home, table.id) == []
     assert view(home, table.id)["total"] == 0
+
+
+@pytest.mark.parametrize("scope", ["temple_only", "full"])
+def test_counted_tokens_that_are_doubted_leave_the_score_and_wait(home: Home, scope: str) -> None:
+    table = home.table(temple="templo", scope=scope)
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in (1, 2, 3)])
+    take(home, doubt(1, 1, 2, 9))
+    take(home, doubt(1, 1, 2, 9))
+    home.restart()
+    after = home.services.tables.get(table.id)
+    assert after.audit is not None
+    waits = {each.id for each in after.audit.waiting}
+    assert {f"{1:032x}", f"{2:032x}"} <= waits
+    assert not {f"{1:032x}", f"{2:032x}"} & after.audit.counted
+    assert all(after.game.laws(after.state).values())
+    assert after.undo_refused("east") is not None
+
+
+def test_doubted_tokens_suggest_the_seat_that_they_were_credited_to(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    take(home, doubt(1, 1))
+    assert unclaimed(home, table.id) == [("flicker", "east")]
+    log = home.services.tables.get(table.id).log(1)
+    assert [line.code for line in log[0].lines] == ["doubted"]
+
+
+def test_a_token_that_a_person_has_claimed_is_not_doubted_again(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    take(home, doubt(1, 1))
+    phone = home.seated(table)
+    claim = home.services.tables.get(table.id).unclaimed[0].claims["east"]
+    assert home.play(table, phone, "east", claim.name, *claim.args).accepted
+    take(home, doubt(2, 1, reason="together"))
+    home.restart()
+    assert (unclaimed(home, table.id), view(home, table.id)["total"]) == ([], 1)
+
+
+def test_an_age_that_only_doubted_tokens_ended_goes_on(home: Home) -> None:
+    table = home.table(temple="templo")
+    threshold = int(str(view(home, table.id)["threshold"]))
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in range(1, threshold + 1)])
+    assert view(home, table.id)["countdown"] is not None
+    take(home, doubt(1, 1))
+    assert (view(home, table.id)["countdown"], view(home, table.id)["total"]) == (None, threshold - 1)

@@ -93,7 +93,7 @@ def test_a_token_is_read_as_it_fell(home: Home) -> None:
         change.add_tokens([kept])
         change.set_mark(SOURCE, "templo", 3)
     assert home.store.table_tokens(CHARTER.id) == home.store.recent("templo", 5) == (kept,)
-    assert home.store.marks() == {SOURCE: (3, "", {contract.MAX_SEQ: "e" * 32})}
+    assert home.store.marks() == {SOURCE: (3, "", {contract.MAX_SEQ: "e" * 32}, 0)}
     assert (
         home.store.totals("templo")[contract.God.TLALOC] == home.store.source_totals(SOURCE)[contract.God.TLALOC] == 1
     )
@@ -112,7 +112,7 @@ def test_a_chair_and_a_temple_are_changed_in_place(home: Home) -> None:
     (kept,) = home.store.tables()
     assert kept.keys == {"west": "c" * 64}
     assert home.store.temples() == [TempleRecord("templo", OTHER)]
-    assert home.store.marks() == {SOURCE: (2, "", {})}
+    assert home.store.marks() == {SOURCE: (2, "", {}, 0)}
 
 
 def test_what_fell_is_reported_in_the_order_in_which_it_fell(home: Home) -> None:

@@ -258,6 +258,11 @@ class SqlStore:
             doubted = {row.token: row.reason for row in connection.execute(_DOUBTED, new)}
             return KnownTokens(ids, stored, held, doubted)
 
+    def tokens(self, ids: Collection[str]) -> tuple[StoredToken, ...]:
+        """Return the stored tokens with these ids, in the order of their numbers."""
+        query = sa.select(TOKENS).where(TOKENS.c.token.in_(ids)).order_by(TOKENS.c.seq)
+        return tuple(map(read_token, self._rows(query)))
+
     def temples(self) -> list[TempleRecord]:
         """Return every stored temple, by name."""
         return [TempleRecord(**row._mapping) for row in self._rows(sa.select(TEMPLES).order_by(TEMPLES.c.name))]

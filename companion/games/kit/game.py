@@ -152,6 +152,10 @@ class Game(Generic[S]):
             raise ValueError(f"{self.name} uses no temple; expected a game that does")
         return self.temple.drop(state, drop)
 
+    def doubted(self, state: S, drop: TokenDrop) -> Move | None:
+        """Return the move by `TEMPLE` after which a token that counts waits, or None if nothing changes."""
+        return self.temple.doubted(state, drop) if self.temple else None
+
     def audit(self, state: S) -> TokenAudit | None:
         """Return what became of the tokens of a temple, or None if the game uses none."""
         return self.temple.audit(state) if self.temple else None

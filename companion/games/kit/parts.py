@@ -309,6 +309,10 @@ def _calm(state: Any) -> Mood:
     return Mood()
 
 
+def _kept(state: Any, drop: TokenDrop) -> Move | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TempleRules(Generic[S]):
     """What a game does with a temple's tokens."""
@@ -317,6 +321,11 @@ class TempleRules(Generic[S]):
     """The move by `TEMPLE` that enters a token. It is legal in every state, even the last."""
     audit: Callable[[S], TokenAudit]
     """What became of the tokens that fell."""
+    doubted: Callable[[S, TokenDrop], Move | None] = _kept
+    """The move by `TEMPLE` after which a token that counts waits, as its temple doubts it afterwards.
+
+    None if a person has said that it is one, or if it does not count. Without this, what counts goes on counting.
+    """
     mood: Callable[[S], Mood] = _calm
     """What the temple's lamps show beside them."""
 

@@ -170,7 +170,7 @@ GAME: Game[State] = Game(
     ),
     bot=Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
     printer=Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS),
-    temple=TempleRules(drop=play.entering, audit=audit, mood=apocalypse.mood),
+    temple=TempleRules(drop=play.entering, doubted=play.doubting, audit=audit, mood=apocalypse.mood),
     playtest=Playtest(
         chores=play.CHORES,
         plays=lambda options: options["scope"] == FULL,  # a wooden board is played by people only

@@ -31,6 +31,8 @@ def _done(before: State, by: Seat, move: Move, after: State) -> Line:
             return Line("gave", {"seat": before.seat, "god": args[0], "n": args[1], "by": by}, str(args[0]), adds="n")
         case "token":
             return _fallen(before, by, after)
+        case "doubt":
+            return Line("doubted", {"god": args[1], "n": 1, "doubt": args[2]}, str(args[1]), adds="n")
         case "claim":
             god = _waiting(before, args[0]).god
             return Line("claimed", {"seat": args[1], "god": god, "n": 1, "by": by}, god, adds="n")

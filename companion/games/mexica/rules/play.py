@@ -25,7 +25,7 @@ from companion.games.mexica.rules.state import State
 
 Result: TypeAlias = State | Refusal
 
-AFTER_THE_END = frozenset({"token", "claim", "dismiss"})
+AFTER_THE_END = frozenset({"token", "doubt", "claim", "dismiss"})
 """What may still fall, or be made straight, when the game is over: it changes tallies, never the outcome."""
 
 TAKEN_BACK = frozenset({"sacrifice", "issue", "bare", "settle", "end_turn"})
@@ -56,6 +56,11 @@ def to_act(state: State) -> tuple[Seat, ...]:
 def entering(state: State, fall: TokenDrop) -> Move:
     """Return the move by which the temple enters a token that fell."""
     return Move("token", (fall.id, fall.god, fall.doubt or (sacrifice.OVER if state.over else "")))
+
+
+def doubting(state: State, drop: TokenDrop) -> Move | None:
+    """Return the move by which the temple doubts a token that counts, or None if nothing changes."""
+    return Move("doubt", (drop.id, drop.god, drop.doubt)) if sacrifice.may_be_doubted(state, drop.id) else None
 
 
 def undoable(before: State, seat: Seat, move: Move) -> bool:
@@ -110,6 +115,16 @@ MOVES: MoveTable[State] = MoveTable(
             "token": text("[0-9A-Za-z][0-9A-Za-z_-]{0,63}", "a token's id", "bad_token"),
             "god": decisions.GIFT["god"],
             "doubt": text("([a-z][a-z0-9_]{0,31})?", "a reason", "bad_doubt"),
+        },
+        TEMPLE,
+    ),
+    MoveType(
+        "doubt",
+        sacrifice.doubt,
+        {
+            "token": _TOKEN,
+            "god": decisions.GIFT["god"],
+            "reason": text("[a-z][a-z0-9_]{0,31}", "a reason", "bad_doubt"),
         },
         TEMPLE,
     ),

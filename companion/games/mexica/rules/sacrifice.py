@@ -17,6 +17,10 @@ OUTSIDE = "outside"
 """The doubt of a token that fell while no tribe may give one, as the app's board has it (ruling M33)."""
 
 
+CLAIMED = "-"
+"""Stands among the givers for a person's decision."""
+
+
 def tap(state: State, god: God, n: int) -> State:
     """Return the state after the tribe on turn gave `n` tokens that no temple counted."""
     return _credit(state, state.seat, god, n)
@@ -36,7 +40,46 @@ def fallen(state: State, token: str, god: God, doubt: str) -> State | Refusal:
     if doubt:
         waiting = Unclaimed(token, god, doubt, _suggested(state, doubt))
         return replace(state, unclaimed=(*state.unclaimed, waiting))
-    return _credit(replace(state, counted=(*state.counted, token)), state.seat, god, 1)
+    counted, givers = (*state.counted, token), f"{state.givers}{state.index(state.seat)}"
+    return _credit(replace(state, counted=counted, givers=givers), state.seat, god, 1)
+
+
+def may_be_doubted(state: State, token: str) -> bool:
+    """Return whether a token counts and no person has said whose it was."""
+    return token in state.counted and state.givers[state.counted.index(token)] != CLAIMED
+
+
+def doubt(state: State, token: str, god: God, reason: str) -> State | Refusal:
+    """Return the state after a token that counted was taken out of the score; it waits for a person.
+
+    In the full game the tribe holds it again, and it no longer counts towards a card; cards that were drawn stay.
+    A clock that only such tokens started stops. After the end tallies change, never the outcome.
+    """
+    if not may_be_doubted(state, token):
+        return Refusal("unknown_token", {"token": printable(token)})
+    at = state.counted.index(token)
+    n = int(state.givers[at])
+    gave = state.tallies.tribes[n].given(god) > 0
+    seat, board, clock, proposal = state.seats[n], state.board, state.clock, state.proposal
+    tallies = state.tallies.take_out(n, god)
+    if board and gave:
+        tribe = board.tribes[n]
+        toward = tribe.toward.plus(god, -min(1, tribe.toward.to(god)))
+        board = replace(board, tribes=board.tribes_with(n, tokens=tribe.tokens + 1, toward=toward))
+    if proposal and tallies.tribes[state.index(proposal.seat)].given(proposal.god) + proposal.delta < 0:
+        proposal = None
+    after = replace(
+        state,
+        board=board,
+        tallies=tallies,
+        proposal=proposal,
+        counted=(*state.counted[:at], *state.counted[at + 1 :]),
+        givers=state.givers[:at] + state.givers[at + 1 :],
+        unclaimed=(*state.unclaimed, Unclaimed(token, god, reason, seat)),
+    )
+    if clock and not state.over and clock.cause == apocalypse.TOKENS and apocalypse.tokens_left(after):
+        after = replace(after, clock=None)
+    return apocalypse.update(after)
 
 
 def claim(state: State, token: str, seat: Seat) -> State | Refusal:
@@ -46,9 +89,9 @@ def claim(state: State, token: str, seat: Seat) -> State | Refusal:
         return waiting
     if not may_have_given(state, seat):
         return Refusal("no_tokens", {"seat": seat})
-    return _credit(
-        replace(state, unclaimed=_without(state, waiting), counted=(*state.counted, waiting.id)), seat, waiting.god, 1
-    )
+    counted, givers = (*state.counted, waiting.id), f"{state.givers}{CLAIMED}"
+    claimed = replace(state, unclaimed=_without(state, waiting), counted=counted, givers=givers)
+    return _credit(claimed, seat, waiting.god, 1)
 
 
 def dismiss(state: State, token: str) -> State | Refusal:

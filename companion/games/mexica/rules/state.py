@@ -62,6 +62,8 @@ class State(Struct, frozen=True):
     turn: int = 1
     week_cards: int = 0
     counted: tuple[str, ...] = ()
+    givers: str = ""
+    """For each of `counted` the place of the tribe that it was credited to, or "-" where a person said whose it was."""
     dismissed: tuple[str, ...] = ()
     unclaimed: tuple[Unclaimed, ...] = ()
     proposal: Proposal | None = None

@@ -99,6 +99,17 @@ class Tallies(Struct, frozen=True):
             lake = "".join(lake.rsplit(LETTERS[god], -delta))  # cut at the latest ones, and joined without them
         return self._with(tribe, _tally(credited, corrected.plus(god, delta)), lake)
 
+    def take_out(self, tribe: int, god: God) -> Tallies:
+        """Return the tallies after a token that was credited to a tribe was taken out of the lake.
+
+        If corrections have taken out as many as the tribe gave, it is one of theirs: what counts stays the same.
+        """
+        credited, corrected = self.tribes[tribe]
+        if not self.tribes[tribe].given(god):
+            return self._with(tribe, _tally(credited.plus(god, -1), corrected.plus(god, 1)), self.lake)
+        lake = "".join(self.lake.rsplit(LETTERS[god], 1))
+        return self._with(tribe, _tally(credited.plus(god, -1), corrected), lake)
+
     def _with(self, tribe: int, tally: Tally, lake: str) -> Tallies:
         tribes = list(self.tribes)
         tribes[tribe] = tally
