@@ -484,8 +484,10 @@ def store_of(rows: Callable[[str], Sequence[tuple[Any, ...]]], temple: str = "")
         names[token] = of, _name(width_ms)
         if temple in ("", of):
             received.setdefault(source, []).append(_name(width_ms))
-    moves = rows("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY table_id, n")
-    scored = [names[(json.loads(move) if isinstance(move, str) else move)[1]] for (move,) in moves]
+    rows_of_moves = rows("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY table_id, n")
+    moves = [json.loads(move) if isinstance(move, str) else move for (move,) in rows_of_moves]
+    # The temple's other moves are doubts about tokens that it has counted.
+    scored = [names[move[1]] for move in moves if move[0] == "token"]
     held, old = (
         frozenset(_name(width_ms) for of, width_ms in rows(query) if temple in ("", of)) for query in (_HELD, _OLD)
     )

@@ -120,7 +120,7 @@ def test_what_fell_is_reported_in_the_order_in_which_it_fell(home: Home) -> None
     mixed = random.Random(1).sample(fell, len(fell))
     with home.store.transaction() as change:
         change.add_tokens(mixed)
-    ids, stored, held = home.store.known([home.token(2), home.token(3, token="f" * 32), home.token(99)])
+    ids, stored, held, _ = home.store.known([home.token(2), home.token(3, token="f" * 32), home.token(99)])
     assert (ids, stored, held) == ({SOURCE: {2: f"{2:032x}", 3: f"{3:032x}"}}, set(), {})
     assert home.store.table_tokens(CHARTER.id) == tuple(fell)
     assert [each.token.seq for each in home.store.recent("templo", 3)] == [39, 38, 37]

@@ -63,7 +63,7 @@ class State(Struct, frozen=True):
     week_cards: int = 0
     counted: tuple[str, ...] = ()
     givers: str = ""
-    """For each of `counted` the place of the tribe that it was credited to, or "-" where a person said whose it was."""
+    """For each of `counted` the place of the tribe that it was credited to, or "-" where a person decided."""
     dismissed: tuple[str, ...] = ()
     unclaimed: tuple[Unclaimed, ...] = ()
     proposal: Proposal | None = None
