@@ -33,6 +33,7 @@ from companion.model.entries import (
     ANYONE,
     APP,
     LEVEL_OF,
+    OLD,
     PASSED,
     Action,
     Again,
@@ -67,6 +68,10 @@ ORGANISER = "organiser"
 
 HELD = "held"
 """The doubt about a token that was held apart; `OLD` is the one about an old token."""
+
+
+OWN_DOUBTS = frozenset({HELD, OLD, "earlier", "elsewhere", "jam", "stranger", "over", "outside"})
+"""The doubts that tables and games have by themselves; any other is the temple's."""
 
 
 class ServiceError(Exception):

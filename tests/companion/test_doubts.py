@@ -114,3 +114,16 @@ def test_an_age_that_only_doubted_tokens_ended_goes_on(home: Home) -> None:
     assert view(home, table.id)["countdown"] is not None
     take(home, doubt(1, 1))
     assert (view(home, table.id)["countdown"], view(home, table.id)["total"]) == (None, threshold - 1)
+
+
+def test_a_doubted_token_that_a_correction_took_out_already_leaves_the_score_as_it_is(home: Home) -> None:
+    table = home.table(temple="templo")
+    east, west = home.seated(table), home.seated(table, "west", "Beto")
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    assert home.play(table, east, "east", "propose", "east", "tlaloc", -1).accepted
+    assert home.play(table, west, "west", "confirm").accepted
+    take(home, doubt(1, 1))
+    after = home.services.tables.get(table.id)
+    assert after.audit is not None
+    assert (view(home, table.id)["total"], after.audit.corrected) == (0, ())
+    assert all(after.game.laws(after.state).values())

@@ -235,6 +235,27 @@ def test_what_waits_is_shown_with_its_time_its_slot_and_its_doubt(home: WebHome,
     assert f'href="/t/{table_id}/reconcile"' in phone.get(f"/t/{table_id}").get_data(as_text=True)
 
 
+@pytest.mark.parametrize(("every", "counted"), [("none", 1), ("suggested", 4)])
+def test_one_tap_settles_all_tokens_that_the_temple_doubts(
+    home: WebHome, phone: Browser, every: str, counted: int
+) -> None:
+    table = home.table(temple="table")
+    phone.sit(table, "east")
+    tokens = [home.token(n, "tlaloc") for n in range(1, 5)]
+    home.services.temples.intake.receive([("table", token) for token in tokens])
+    doubted = tuple(token.token for token in tokens[:3])
+    doubt = contract.Doubt(tokens[0].source, 1, "flicker", home.clock.now, doubted)
+    home.services.temples.doubts.receive("table", doubt)
+    page = phone.get(f"/t/{table.id}/reconcile")
+    assert "Light or a loose plug may have made it: the beam flickered." in text_of(page)
+    assert "The temple doubts 3 of them." in text_of(page)
+    form = {**fields(page.get_data(as_text=True)), "last": doubted[-1], "every": every}
+    for _ in range(2):
+        assert phone.post(f"/t/{table.id}/reconcile", form).status_code == 303
+    assert home.services.tables.get(table.id).unclaimed == ()
+    assert given(home, table.id, "east")["tlaloc"] == counted
+
+
 def test_several_tokens_are_given_to_one_seat_at_once(home: WebHome, phone: Browser) -> None:
     table_id = reconcile(home, phone)
     html = phone.get(f"/t/{table_id}/reconcile").get_data(as_text=True)

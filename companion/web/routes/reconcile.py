@@ -6,9 +6,9 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from companion.games.kit import Move, Seat, TokenAudit
+from companion.games.kit import Move, Seat, TokenAudit, UnclaimedToken
 from companion.model.reconcile import Sheet, Unclaimed, reconciled
-from companion.model.table import ServiceError, Table
+from companion.model.table import OWN_DOUBTS, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Texts
@@ -30,6 +30,9 @@ blueprint = Blueprint("reconcile", __name__, url_prefix="/t/<table_id>")
 AT_ONCE = 60
 """The most tokens on one page: more than anybody sorts out at once, and few enough for a post."""
 
+SUGGESTED = "suggested"
+"""What is posted if all doubted tokens were given by the seats that they were credited to."""
+
 NONE = "none"
 """What is posted instead of a seat if something in the chute was no token."""
 
@@ -50,6 +53,15 @@ def settle(table_id: str) -> Response:
         raise ServiceError("bad_move")
     if post_id in table.requests:
         return redirect_to(here.url("reconcile", table_id=table_id))
+    if form.get("every"):  # the buttons for all doubted tokens up to the last one that the page knew
+        settling = _moves_for_all(_audit(table), form.get("last", ""), form.get("every", ""))
+        if not settling:
+            return _notice(table, here.words()("notice.stale"))
+        return _answered(
+            here.services.play.moves(
+                table_id, seat_token(table_id), form.get("seat", "")[:24], settling, version, post_id
+            )
+        )
     one, to = form.get("one", ""), form.get("to", "")
     if one:  # the button of one token: its id, and whose it is
         token, _, to = one.partition(" ")
@@ -68,6 +80,20 @@ def settle(table_id: str) -> Response:
         table_id, seat_token(table_id), form.get("seat", "")[:24], moves, version, post_id
     )
     return _answered(played)
+
+
+def _doubted(audit: TokenAudit) -> list[UnclaimedToken]:
+    """Return the waiting tokens that their temple doubts."""
+    return [each for each in audit.waiting if each.doubt not in OWN_DOUBTS]
+
+
+def _moves_for_all(audit: TokenAudit, last: str, to: str) -> list[Move]:
+    """Return the moves that settle the doubted tokens up to the id `last`; none if that waits no longer."""
+    doubted = _doubted(audit)
+    through = next((n for n, each in enumerate(doubted, 1) if each.id == last), 0)
+    if to == NONE:
+        return [each.dismiss for each in doubted[:through]]
+    return [each.claims[each.suggested] for each in doubted[:through] if each.suggested]
 
 
 def _moves(audit: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
@@ -111,6 +137,7 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
     temple = here.services.temples.get(table.temple) if table.temple else None
     on_way = here.services.temples.ledgers.on_way(temple.name) if temple else dict.fromkeys(contract.God, 0)
     sheet = reconciled(here.services.tables.tokens(table.id), audit, on_way)
+    doubted = _doubted(audit)
     words, held = here.words(table), here.held(table)
     return here.page(
         "reconcile.html",
@@ -123,6 +150,8 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
         sheet=sheet,
         asked=[_unclaimed(words, each) for each in sheet.unclaimed[:AT_ONCE]],
         beyond=max(0, len(sheet.unclaimed) - AT_ONCE),
+        doubted=doubted,
+        suggested=SUGGESTED if any(each.suggested for each in doubted) else "",
         seats=_likeliest(table, sheet),
         acting=seat_to_act(table, held),
         no_token=NONE,

@@ -120,11 +120,11 @@ MOVES: MoveTable[State] = MoveTable(
     ),
     MoveType(
         "doubt",
-        sacrifice.doubt,
+        sacrifice.take_out,
         {
             "token": _TOKEN,
             "god": decisions.GIFT["god"],
-            "reason": text("[a-z][a-z0-9_]{0,31}", "a reason", "bad_doubt"),
+            "doubt": text("[a-z][a-z0-9_]{0,31}", "a reason", "bad_doubt"),
         },
         TEMPLE,
     ),

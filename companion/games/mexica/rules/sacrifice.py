@@ -17,6 +17,9 @@ OUTSIDE = "outside"
 """The doubt of a token that fell while no tribe may give one, as the app's board has it (ruling M33)."""
 
 
+_FROM_ELSEWHERE = frozenset({"earlier", "elsewhere", "stranger", "held", "old"})
+"""The doubts about tokens that did not fall for this turn."""
+
 CLAIMED = "-"
 """Stands among the givers for a person's decision."""
 
@@ -49,7 +52,7 @@ def may_be_doubted(state: State, token: str) -> bool:
     return token in state.counted and state.givers[state.counted.index(token)] != CLAIMED
 
 
-def doubt(state: State, token: str, god: God, reason: str) -> State | Refusal:
+def take_out(state: State, token: str, god: God, doubt: str) -> State | Refusal:
     """Return the state after a token that counted was taken out of the score; it waits for a person.
 
     In the full game the tribe holds it again, and it no longer counts towards a card; cards that were drawn stay.
@@ -75,7 +78,7 @@ def doubt(state: State, token: str, god: God, reason: str) -> State | Refusal:
         proposal=proposal,
         counted=(*state.counted[:at], *state.counted[at + 1 :]),
         givers=state.givers[:at] + state.givers[at + 1 :],
-        unclaimed=(*state.unclaimed, Unclaimed(token, god, reason, seat)),
+        unclaimed=(*state.unclaimed, Unclaimed(token, god, doubt, seat)),
     )
     if clock and not state.over and clock.cause == apocalypse.TOKENS and apocalypse.tokens_left(after):
         after = replace(after, clock=None)
@@ -137,10 +140,13 @@ def _without(state: State, token: Unclaimed) -> tuple[Unclaimed, ...]:
 
 
 def _suggested(state: State, doubt: str) -> Seat | None:
-    """Return whose token it may be: one from before this turn the last tribe's, a jam the tribe's on turn."""
+    """Return whose token it may be: one from before this turn the last tribe's.
+
+    One that has just fallen, and is a jam or doubted by its temple, is the tribe's on turn.
+    """
     if state.over:
         return None
-    if doubt in ("jam", OUTSIDE):
+    if doubt not in _FROM_ELSEWHERE:
         return state.seat
     if doubt == "earlier" and state.turn > 1:
         return state.seat_at(state.turn - 1)
