@@ -23,6 +23,9 @@ from templo.liveness import IDLE_S, SOON_S
 SPACING_NS = 90 * MS
 """From one token of a handful to the next, in one slot, on average: as fast as a bowl is swept."""
 
+WIDER_NS = {God.HUITZILOPOCHTLI: 0, God.TLALOC: 3 * MS}
+"""Tokens of the two slots differ: two that fall at the same moment and are equally wide are a dip of the supply."""
+
 MOST_DROPS = 100_000
 """Tokens in one request."""
 
@@ -109,7 +112,7 @@ class SimulatedBeams(BeamSource):
         Those that come closer than usual are as much faster: three fifths of the spacing are dark. Every second one
         is a sixteenth of it late, because equal periods are a machine's.
         """
-        width_ns = min(WIDTH_NS, spacing_ns * 3 // 5)
+        width_ns = min(WIDTH_NS + WIDER_NS[god], spacing_ns * 3 // 5)
         with self._changed:
             start = max(self._now(), self._free_ns[god])
             for number in range(times):

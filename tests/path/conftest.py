@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -93,7 +94,8 @@ class Program:
 class Way:
     """Broker, companion and one simulated temple; the books of both ends can be compared at any time."""
 
-    def __init__(self, folder: Path, broker: Broker, temple_clock_s: float = 0) -> None:
+    def __init__(self, folder: Path, broker: Broker, temple_clock_s: float = 0, scenario: Path | None = None) -> None:
+        """Prepare; without a `scenario` tokens may fall faster than a hand drops them."""
         self.broker = broker
         self.web_port = free_port()
         self.temple_state, self.companion_state = folder / "temple", folder / "companion"
@@ -105,8 +107,9 @@ class Way:
         )  # fmt: skip
         controller = ["tests.path.off_clock", str(temple_clock_s)] if temple_clock_s else ["controller"]
         self.temple = Program(
-            [*controller, "run", "--simulate", *link, "--state", str(self.temple_state),
-             "--set", "counting.fastest_per_s=10000"],
+            [*controller, "run", "--simulate", *([str(scenario)] if scenario else []), *link,
+             "--state", str(self.temple_state),
+             *([] if scenario else ["--set", "counting.fastest_per_s=10000"])],
             "templo-controller ready", folder / "temple.log",
         )  # fmt: skip
         self._droppers: list[threading.Thread] = []
@@ -166,8 +169,19 @@ class Way:
 
     def scored(self) -> list[str]:
         """Return the ids that entered the table's game, as often as they did."""
-        moves = self._companion("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY n")
-        return [json.loads(move)[1] for move in moves]
+        moves = map(json.loads, self._companion("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY n"))
+        return [move[1] for move in moves if move[0] == "token"]
+
+    def table(self) -> tuple[str, str]:
+        """Return the addresses at which the demo table is joined and shown."""
+        found = re.search(r"^table (\S+) (\S+)$", self.companion.log.read_text(), re.MULTILINE)
+        assert found
+        site = f"http://{HOST}:{self.web_port}"
+        return f"{site}/j/{found[1]}", f"{site}{found[2]}"
+
+    def doubted(self) -> list[str]:
+        """Return the ids that the temple doubts, as the companion stored it."""
+        return self._companion("SELECT token FROM doubted_token")
 
     def held_apart(self) -> list[str]:
         """Return the ids that wait for a person, as the companion stored another token under their number."""
