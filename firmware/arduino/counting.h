@@ -34,10 +34,10 @@ struct slot {
     uint8_t beam;
     uint8_t stuck; /* what the beam is while the spell lasts, if it is stuck; else BEAM_UNPROVED */
     bool dark, fresh;
-    bool starting; /* no edge has come yet: the first may be in the first level already, for a second */
-    bool reported;   /* the spell can make no token any more */
-    bool hollow; /* the spell never was one: dark from the start, or flicker */
-    bool spell_missed, flickers;
+    bool starting : 1; /* no edge has come yet: the first may be in the first level already, for a second */
+    bool reported : 1; /* the spell can make no token any more */
+    bool hollow : 1;   /* the spell never was one: dark from the start, or flicker */
+    bool spell_missed : 1, flickers : 1;
 };
 
 /* Start from the level that was just read: dark at the start is a fault and no token. */

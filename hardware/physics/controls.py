@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 
 import numpy as np
 
-from controller.core.counting import Limits
+from controller.core.counting import MS, Limits
 from hardware.parameters import Temple, Token
 from hardware.physics.bowl import Hand, Offering, offering
 from hardware.physics.counting import count_tokens
@@ -38,6 +38,7 @@ ALONE = 16
 APART_MS = 4000
 """From one hand to the next in a slot, unless it lasts longer than that less `QUIET_MS`."""
 QUIET_MS = 1000
+STEP_MS = 0.5
 LATER_MS = 1000
 """At most so much later what falls into Tlaloc's slot begins than what falls into the other."""
 
@@ -92,12 +93,25 @@ def text(title: str, temple: Temple, falls: Falls) -> str:
 
 
 def _train(at_ms: int, god: God, batch: Batch) -> Iterator[str]:
-    spells = ", ".join(f"[{_decimal(each.at_ms)}, {_decimal(each.width_ms)}]" for each in batch.spells)
+    spells = ", ".join(f"[{_decimal(start)}, {_decimal(width)}]" for start, width in _apart(batch))
     yield f"at_ms = {at_ms}"
     yield 'do = "train"'
     yield f'god = "{god}"'
     yield f"spells_ms = [{spells}]"
     yield f"tokens = {batch.dropped}"
+
+
+def _apart(batch: Batch) -> Iterator[tuple[float, float]]:
+    """Yield the start and width of each spell; a gap at the very limit of one is half a step of the model longer.
+
+    The model's steps are as coarse as half a millisecond, and no two clocks agree on a gap that is exactly the limit.
+    """
+    clear_ms, end_ms = Limits().min_clear / MS, -inf
+    for each in batch.spells:
+        start_ms = float(each.at_ms)
+        later_ms = STEP_MS / 2 if abs(start_ms - end_ms - clear_ms) < STEP_MS / 2 else 0.0
+        yield start_ms + later_ms, float(each.width_ms) - later_ms
+        end_ms = start_ms + float(each.width_ms)
 
 
 def _decimal(ms: float) -> str:
