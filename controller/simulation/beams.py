@@ -23,7 +23,7 @@ from templo.liveness import IDLE_S, SOON_S
 SPACING_NS = 90 * MS
 """From one token of a handful to the next, in one slot, on average: as fast as a bowl is swept."""
 
-WIDER_NS = {God.HUITZILOPOCHTLI: 0, God.TLALOC: 3 * MS}
+WIDER_NS = {God.HUITZILOPOCHTLI: 3 * MS, God.TLALOC: 0}
 """Tokens of the two slots differ: two that fall at the same moment and are equally wide are a dip of the supply."""
 
 MOST_DROPS = 100_000
@@ -50,6 +50,7 @@ class SimulatedBeams(BeamSource):
         self._order = count()
         self._shades = dict.fromkeys(God, 0)
         self._held: set[God] = set()
+        self._dropped = dict.fromkeys(God, 0)
         self._free_ns = dict.fromkeys(God, 0)
         self._put: Put | None = None
         self._closing = False
@@ -115,8 +116,9 @@ class SimulatedBeams(BeamSource):
         width_ns = min(WIDTH_NS + WIDER_NS[god], spacing_ns * 3 // 5)
         with self._changed:
             start = max(self._now(), self._free_ns[god])
-            for number in range(times):
-                at_ns = start + number % 2 * (spacing_ns // 16)
+            for _ in range(times):
+                self._dropped[god] += 1
+                at_ns = start + self._dropped[god] % 2 * (spacing_ns // 16)
                 self._at(at_ns, god, 1)
                 self._at(at_ns + width_ns, god, -1)
                 start += spacing_ns

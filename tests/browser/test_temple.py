@@ -29,7 +29,7 @@ DIAGNOSES = (
     ("unplugged-emitter", "dark", T, "dark", "Push the emitter’s plug in firmly, and remove anything that blocks"),
     ("unplugged-receiver", "both_unproved", BOTH, "unproved", "Drop a token through each. If nothing happens"),
     ("glitches", "unproved", H, "clear", "Drop a token through it. If nothing happens here, push the receiver’s"),
-    ("switched-no-receiver", "no_answer", T, "mute", "Push the receiver’s plug in firmly."),
+    ("switched-no-receiver", "no_answer", T, "mute", "Push the receiver’s plug in firmly, and shade it"),
     ("switched-no-emitter", "no_light", T, "dark", "Remove anything in front of it, push the emitter’s plug in"),
     ("no-power", "both_dark", BOTH, "dark", "Check what powers both emitters: the supply and its plug."),
     ("reversed", "reversed", T, "reversed", "Set beams.broken in the temple’s settings from low to high"),
@@ -154,7 +154,7 @@ def test_a_temple_that_is_well_has_nothing_to_do(installation: Installation, dev
     phone.page.wait_for_timeout(QUIET_MS)
     tap(phone.page, "Self-test")
     answered = phone.page.locator('.request[data-request="selftest"][data-stage="answered"]')
-    expect(answered).to_contain_text("The emitters were switched off for a fifth")
+    expect(answered).to_contain_text("The emitters were switched off for a few milliseconds")
     expect(answered.locator(".report-well")).to_have_count(2)
     expect(answered.get_by_text("answered", exact=True)).to_have_count(2)
     installation.end("switched")

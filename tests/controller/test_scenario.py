@@ -53,12 +53,12 @@ def beams(queue: Queue) -> Iterator[SimulatedBeams]:
 
 
 def test_a_token_is_dark_for_exactly_its_width(beams: SimulatedBeams, queue: Queue) -> None:
-    beams.drop(God.HUITZILOPOCHTLI)
+    beams.drop(God.TLALOC)
     eventually(lambda: len(queue.edges) == 2)
     (_, begin, dark), (_, end, clear) = queue.edges
     assert (dark, clear) == (True, False)
     assert end - begin == WIDTH_NS
-    assert not beams.dark(God.HUITZILOPOCHTLI)
+    assert not beams.dark(God.TLALOC)
 
 
 def test_handfuls_into_both_slots_at_once_are_all_counted(beams: SimulatedBeams, queue: Queue) -> None:

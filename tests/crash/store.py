@@ -101,7 +101,7 @@ def check(folder: Path, promise: Promise) -> str:
 
 
 def _wrong(store: SqlStore, services: Services, promise: Promise) -> str:
-    mark, _, above = store.marks().get(SOURCE, (0, "", {}))
+    mark, _, above, _ = store.marks().get(SOURCE, (0, "", {}, 0))
     if above or mark not in (promise.acknowledged, promise.offered):
         return f"lost: up to {promise.acknowledged} was acknowledged, up to {mark} and {sorted(above)} is kept"
     if not promise.table:
