@@ -11,11 +11,13 @@ import itertools
 import logging
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -27,6 +29,7 @@ from controller.adapters.sqlite_ledger import (
     FILE_NAME,
     LATEST_MS,
     MOST_WIDTH_NS,
+    PAGE,
     DamagedError,
     Ledger,
 )
@@ -42,12 +45,19 @@ BUILDING, READY = "ledger.building", "ledger.ready"
 
 _MARK = "A ledger was begun here. If it is missing, the temple says so and begins a new one.\n"
 _LOGS = ("-wal", "-shm", "-journal")
-_MOST_HOLES = 10_000
-"""Numbers that are looked up one by one after a page that cannot be read, before the rest is given up."""
-
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
-_ROWS = "SELECT seq, token, god, at_ms, width_ns, flags, huitzilopochtli, tlaloc, delivered FROM token"
+_TABLES = (
+    "CREATE TABLE token (seq INTEGER PRIMARY KEY, b, c, d, e, f, g, h, i)",
+    "CREATE TABLE meta (one INTEGER PRIMARY KEY, b, c, d, e)",
+    "CREATE TABLE doubt (number INTEGER PRIMARY KEY, b, c, d)",
+    "CREATE TABLE board (name PRIMARY KEY, b, c) WITHOUT ROWID",
+)
+"""The tables of a ledger by their columns' order, so short that they fit on its first page."""
+
+_LEAVES = {0x0D: ("token", "meta", "doubt"), 0x0A: ("board",)}
+"""Which tables a page with rows may belong to, by its first byte."""
+
 _Raw: TypeAlias = tuple[Any, ...]
 _GODS = frozenset(God)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -195,24 +205,21 @@ class _Saved:
 
 
 def _salvage(path: Path, now: datetime) -> _Saved:
-    """Read every row of a damaged ledger that can be read, one by one."""
+    """Read every row of a damaged ledger that can be read, page by page."""
     saved = _Saved()
     if not _size(path):
         return saved
-    with (
-        TemporaryDirectory(prefix="templo-ledger-", dir=MEMORY) as folder,
-        closing(sqlite3.connect(copied(path, Path(folder)))) as found,
-    ):
-        found.text_factory = lambda value: value.decode("utf-8", "replace")
-        found.execute("PRAGMA writable_schema = ON")  # which lets a file that was cut short be read
-        rows = list(_rows(found))
-        meta = _all(found, "SELECT delivered, delivered_at FROM meta")
-        boards = _all(found, "SELECT name, seq, huitzilopochtli FROM board")
-        doubts = _all(found, "SELECT reason, at_ms, tokens FROM doubt ORDER BY number")
+    with TemporaryDirectory(prefix="templo-ledger-", dir=MEMORY) as folder:
+        found = _rows(_pages(copied(path, Path(folder))))
+    # Rows of other tables have fewer fields, and a damaged field may be read as none.
+    rows = sorted((row for row in found["token"] if row.count(None) < 2), key=itemgetter(0))
     last = rows[-1][0] if rows else 0
     # The same law as in a sound ledger; without a mark everything is sent again, and known by its id.
-    marks = [mark for mark, at in meta if at == last] or ([rows[-1][8]] if rows else [])
+    marks = [mark for _, schema, _, mark, at in found["meta"] if type(schema) is int and at == last]
+    marks += [rows[-1][8]] if rows and not marks else []
     delivered = next((mark for mark in marks if _within(mark, 0, last)), 0)
+    # Where two tokens have one number, one of them has lost its own, which may not be delivered yet.
+    delivered = min([delivered, *(row[0] - 1 for row, after in pairwise(rows) if row[0] == after[0] or row[0] < 1)])
     before: _Raw | None = None
     for row in rows:
         token, repaired = _repaired(row, before, saved.tokens[-1].at if saved.tokens else now)
@@ -221,11 +228,11 @@ def _salvage(path: Path, now: datetime) -> _Saved:
             saved.tokens.append(token)
             saved.repaired += repaired
             saved.delivered += row[0] <= delivered
-    saved.lost = last - len(saved.tokens)
-    for name, seq, total in boards:
+    saved.lost = max(0, last - len(saved.tokens))
+    for name, seq, total in found["board"]:
         if isinstance(name, str) and type(seq) is int and _within(total, 0, seq):
             saved.boards[name] = (seq, total)
-    for reason, at_ms, ids in doubts:
+    for _, reason, at_ms, ids in sorted(found["doubt"], key=itemgetter(0)):
         tokens = tuple(each for each in str(ids).split() if _ID.fullmatch(each))[:MOST_DOUBTED]
         if tokens and _within(at_ms, EARLIEST_MS, LATEST_MS):
             known = reason if isinstance(reason, str) and _CODE.fullmatch(reason) else "unknown"
@@ -233,31 +240,53 @@ def _salvage(path: Path, now: datetime) -> _Saved:
     return saved
 
 
-def _rows(found: sqlite3.Connection) -> Iterator[_Raw]:
-    """Yield the rows that can be read, in order; behind a page that cannot be, each number is tried by itself."""
-    seq = 0
-    while True:
-        try:
-            for row in found.execute(f"{_ROWS} WHERE seq > ? ORDER BY seq", (seq,)):
-                yield row
-                seq = row[0]
-            return
-        except sqlite3.DatabaseError:
-            for number in range(seq + 1, seq + 1 + _MOST_HOLES):
-                if row := next(iter(_all(found, f"{_ROWS} WHERE seq = {number}")), None):
-                    yield row
-                    seq = number
-                    break
-            else:
-                return
+def _pages(copy: Path) -> bytes:
+    """Return a copy's pages with its log moved into them, and a first page that says of no table what it was."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        made.execute(f"PRAGMA page_size = {PAGE}")
+        for table in _TABLES:
+            made.execute(table)
+        first = bytearray(made.serialize()[:PAGE])
+    first[18:20] = b"\x02\x02"  # there may be a log
+    for attempt in range(2):
+        with suppress(sqlite3.Error, ValueError), closing(sqlite3.connect(copy)) as found:
+            if attempt or _all(found, "SELECT 1 FROM sqlite_schema"):
+                found.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                break
+        content = copy.read_bytes()
+        copy.write_bytes(first + content[PAGE:])
+    first[18:20] = b"\x01\x01"
+    content = copy.read_bytes()[PAGE:]
+    content += bytes(-len(content) % PAGE)
+    first[28:32] = (1 + len(content) // PAGE).to_bytes(4, "big")
+    return bytes(first + content)
+
+
+def _rows(pages: bytes) -> dict[str, list[_Raw]]:
+    """Return the rows of each page as those of each table that it may belong to, whatever the pages above it are."""
+    rows: dict[str, dict[_Raw, None]] = {table: {} for tables in _LEAVES.values() for table in tables}
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as found:
+        found.deserialize(pages)
+        found.text_factory = lambda value: value.decode("utf-8", "replace")
+        for number in range(2, len(pages) // PAGE + 1):
+            tables = _LEAVES.get(pages[(number - 1) * PAGE], ())
+            if tables:
+                found.execute("PRAGMA writable_schema = ON")
+                found.execute("UPDATE sqlite_schema SET rootpage = ? WHERE type = 'table'", (number,))
+                found.execute("PRAGMA writable_schema = RESET")
+            for table in tables:  # from both ends up to what cannot be read
+                for order in ("ASC", "DESC"):
+                    query = f"SELECT * FROM {table} ORDER BY 1 {order}"  # noqa: S608 (constants)
+                    rows[table] |= dict.fromkeys(_all(found, query))
+    return {table: list(each) for table, each in rows.items()}
 
 
 def _all(found: sqlite3.Connection, query: str) -> list[_Raw]:
-    """Return the rows of a query; none if its table or its page cannot be read."""
-    try:
-        return found.execute(query).fetchall()
-    except sqlite3.DatabaseError:
-        return []
+    """Return the rows of a query up to the first one that cannot be read."""
+    rows: list[_Raw] = []
+    with suppress(sqlite3.Error, ValueError, OverflowError):
+        rows.extend(found.execute(query))
+    return rows
 
 
 def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[UnnumberedToken | None, bool]:

@@ -30,7 +30,7 @@ LOG_BOUND = 400_000
 """Bytes that a ledger's write-ahead log never exceeds, even while another process reads."""
 
 _APPLICATION = 0x544D504C  # "TMPL", which marks the file as ours
-_PAGE = 512
+PAGE = 512
 """A commit writes whole pages: small ones let 500 tokens share a checkpoint, which costs three syncs."""
 
 _LOG_FULL = 360_000
@@ -102,6 +102,19 @@ ON CONFLICT (seq) DO UPDATE SET width_ns = excluded.width_ns, flags = excluded.f
 
 _Row: TypeAlias = tuple[int, str, str, int, int, str, int, int, int]
 """A token's row, in the order of its table's columns."""
+
+_PASSING = {
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PROTOCOL,
+}
+"""Errors that may be of the disk or of another process; whatever else is raised, the file is not as we wrote it."""
 
 _HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _FLAGS = sorted(Flag)
@@ -496,6 +509,8 @@ def _reported(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _problem(error, path) from error
+    except (ValueError, TypeError, OverflowError) as error:  # values that no ledger has, and text that is no UTF-8
+        raise DamagedError(f"the ledger {path} is damaged ({error})") from error
 
 
 def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], str]) -> None:
@@ -504,7 +519,7 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
     if tables:
         _check(connection, path, whole=False)  # before anything is written to a file that we must not write
     else:
-        connection.execute(f"PRAGMA page_size = {_PAGE}")
+        connection.execute(f"PRAGMA page_size = {PAGE}")
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
     if mode != "wal":
         raise LedgerTrouble(
@@ -594,7 +609,7 @@ def _problem(error: sqlite3.Error, path: Path) -> LedgerError | LedgerTrouble:
     code = extended & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return _foreign(path)
-    if code == sqlite3.SQLITE_CORRUPT:
+    if code not in _PASSING:
         return DamagedError(f"the ledger {path} is damaged ({error})")
     trouble = Trouble.LEDGER_FAILING
     if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:  # no room for the file beside the log

@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from controller.adapters import ledger_recovery
+from controller.adapters.ledger_copy import MEMORY
 from controller.adapters.ledger_recovery import open_ledger
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger, NewerError
 from controller.core.ports import LedgerTrouble, UnnumberedToken
@@ -242,3 +246,81 @@ def test_a_damaged_ledger_on_a_disk_without_room_is_trouble_and_stays(
     with pytest.raises(LedgerTrouble, match="No space left"):
         opened(folder)
     assert kept(folder) == []
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """A folder without a disk to wait for."""
+    with TemporaryDirectory(prefix="templo-test-", dir=MEMORY) as name:
+        yield Path(name)
+
+
+def test_a_flipped_bit_never_ends_the_temple_and_costs_at_most_the_page_that_it_hit(memory: Path) -> None:
+    begun, folder = memory / "begun", memory / "flipped"
+    begun.mkdir()
+    with closing(opened(begun)) as ledger:
+        ledger.record([fallen(number) for number in range(1, 201)])
+        ledger.deliver(80)
+    content = (begun / FILE_NAME).read_bytes()
+    whole = {fallen(number).token for number in range(1, 201)}
+    waiting = {fallen(number).token for number in range(81, 201)}
+    ends = {"whole": 0, "begun afresh": 0}
+    for bit in range(0, len(content) * 8, 97):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        folder.mkdir()
+        (folder / FILE_NAME).write_bytes(flipped)
+        with closing(opened(folder)) as ledger:
+            found = [token.token for token in ledger.tokens()]
+            sent = {token.token for token in ledger.after(ledger.delivered, 1000)}
+            if codes(ledger):
+                ends["begun afresh"] += 1
+                assert codes(ledger) == ["ledger_damaged"]
+                assert kept(folder)[0].read_bytes() == flipped
+                assert len(whole.difference(found)) <= 7, f"bit {bit}"  # the tokens of a page
+                assert waiting.intersection(found) <= sent, f"bit {bit}"
+            else:
+                ends["whole"] += 1
+                assert len(found) == 200, f"bit {bit}"
+                assert len(whole.difference(found)) <= 1, f"bit {bit}"  # another id is an id, too
+        shutil.rmtree(folder)
+    assert sum(ends.values()) == len(range(0, len(content) * 8, 97))
+    assert ends["begun afresh"] > 500
+
+
+@pytest.mark.parametrize("schema", [b"\xc3REATE TABLE", None], ids=["no UTF-8", "zeros"])
+def test_a_schema_that_cannot_be_read_costs_no_token_and_no_mark_of_a_board(
+    folder: Path, schema: bytes | None
+) -> None:
+    with closing(opened(folder)) as ledger:
+        ledger.record([], {"pico": (7, 3)})
+    content = (folder / FILE_NAME).read_bytes()
+    spoiled = content.replace(b"CREATE TABLE", schema) if schema else bytes(512) + content[512:]
+    (folder / FILE_NAME).write_bytes(spoiled)
+    with closing(opened(folder)) as ledger:
+        assert codes(ledger) == ["ledger_damaged"]
+        assert {token.token for token in ledger.tokens()} == {fallen(number).token for number in range(1, 401)}
+        assert ledger.boards() == {"pico": (7, 3)}
+        assert set(range(151, 401)) <= set(ids(ledger))
+
+
+@pytest.mark.parametrize("number", [21, 5000])
+def test_a_token_whose_number_was_damaged_is_delivered_all_the_same(folder: Path, number: int) -> None:
+    content = bytearray((folder / FILE_NAME).read_bytes())
+    place = content.index(f"{300:032x}".encode())
+    record = content.rindex(bytes([0x82, 0x2C]), place - 32, place)  # 300 as a variable-length integer
+    content[record : record + 2] = bytes([0x80 | number >> 7, number & 0x7F])
+    (folder / FILE_NAME).write_bytes(content)
+    with closing(opened(folder)) as ledger:
+        assert codes(ledger) == ["ledger_damaged"]
+        assert 300 in ids(ledger)
+
+
+def test_a_ledger_that_another_program_holds_is_trouble_and_stays(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / FILE_NAME, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerTrouble):
+            opened(folder)
+    assert kept(folder) == []
+    with closing(opened(folder)) as ledger:
+        assert (codes(ledger), ledger.last_seq) == ([], 400)
