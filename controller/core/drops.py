@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from controller.core.commands import RefusedError
 from controller.core.counting import SECOND
 from controller.core.messages import DropRequest
-from templo.contract import God
+from templo.contract import God, Trouble
 
 PATIENCE_NS = 5 * SECOND
 """How long a dropped token may take to be recorded after its last edge."""
+
+_STEP_NS = SECOND
+"""The most that passes at once: a clock that jumps, or a machine that stood still, is nothing that a drop took."""
 
 
 @dataclass(slots=True)
@@ -34,9 +37,12 @@ class Drops:
         self._waiting: dict[tuple[God, bool], deque[_Waiting]] = {
             (god, by_hand): deque() for god in God for by_hand in (False, True)
         }
+        self._seen_ns = 0
 
-    def wait(self, drop: DropRequest, by_hand: bool, through_ns: int) -> None:
+    def wait(self, drop: DropRequest, by_hand: bool, now_ns: int, through_ns: int) -> None:
         """Let a drop wait for its tokens, the last of which has passed its beam at `through_ns`."""
+        if self.deadline() is None:
+            self._seen_ns = now_ns
         self._waiting[drop.god, by_hand].append(_Waiting(drop, drop.times, through_ns + PATIENCE_NS))
 
     def recorded(self, god: God, by_hand: bool, seq: int) -> None:
@@ -49,15 +55,32 @@ class Drops:
                 drop.respond({"god": drop.god, "recorded": drop.times, "seq": seq})
 
     def deadline(self) -> int | None:
-        """Return when to give up on the next waiting drop, if there is one."""
-        return min((waiting[0].until_ns for waiting in self._waiting.values() if waiting), default=None)
+        """Return when to look at the next waiting drop again, if there is one."""
+        due = [waiting[0].until_ns for waiting in self._waiting.values() if waiting]
+        return min(*due, self._seen_ns + _STEP_NS) if due else None
 
-    def forget(self, now_ns: int | None) -> None:
-        """Give up on drops whose tokens did not arrive in time, for example in a jammed slot; with None on all."""
+    def advance(self, now_ns: int, trouble: Trouble | None) -> None:
+        """Reply to drops whose tokens are not recorded in time, for a `trouble` of the disk or a jammed slot."""
+        passed = now_ns - self._seen_ns
+        skipped = passed - min(max(0, passed), _STEP_NS)
+        self._seen_ns = now_ns
+        why = "the temple's status may say why"
+        if trouble is not None:
+            why = f"the disk refuses ({trouble}). What has fallen is kept, and recorded as soon as the disk takes it"
         for waiting in self._waiting.values():
-            while waiting and (now_ns is None or now_ns >= waiting[0].until_ns):
-                given_up = waiting.popleft()
-                drop = given_up.drop
-                recorded = f"{drop.times - given_up.left} of {drop.times} tokens"
-                message = f"{recorded} dropped for {drop.god} were recorded: see the temple's status"
-                drop.respond(RefusedError("not_recorded", message).result())
+            for each in waiting:
+                each.until_ns += skipped
+            while waiting and now_ns >= waiting[0].until_ns:
+                _give_up(waiting.popleft(), why)
+
+    def close(self) -> None:
+        """Reply to all that wait."""
+        for waiting in self._waiting.values():
+            while waiting:
+                _give_up(waiting.popleft(), "the temple is stopping")
+
+
+def _give_up(waiting: _Waiting, why: str) -> None:
+    drop = waiting.drop
+    known = f"{waiting.left} of {drop.times} tokens dropped for {drop.god} are not recorded yet"
+    drop.respond(RefusedError("not_recorded", f"{known}: {why}").result())

@@ -239,7 +239,7 @@ class Pipeline:
         self._release()
         self._end_jams()
         self._publish(now_ns)
-        self._drops.forget(now_ns)
+        self._drops.advance(now_ns, self._access.trouble)
         self._slots.prove_if_due(now_ns)
 
     def _close(self) -> None:
@@ -251,7 +251,7 @@ class Pipeline:
         self._release()
         if unrecorded := self._outbox.unrecorded():
             log.error("%d tokens could not be recorded before the end", unrecorded)
-        self._drops.forget(None)
+        self._drops.close()
         self._access.close()
 
     # -- from an edge to a pending token --
@@ -330,7 +330,7 @@ class Pipeline:
                 self._outbox.add(self._pending(drop.god, counted, _BY_HAND, by_hand=True))
         else:
             through_ns = self._slots.source.drop(drop.god, drop.times, drop.spacing_ns)
-        self._drops.wait(drop, test, through_ns)
+        self._drops.wait(drop, test, now_ns, through_ns)
 
     # -- from a pending token to the ledger --
 

@@ -537,7 +537,7 @@ class Temple:
             self._fell(wire.GODS.index(god), (self._now_ms, _DROPPED_US, []), self._now_ms, _BY_HAND)
             self._record(self._now_ms)
         if self._waiting:
-            words = "0 of 1 tokens dropped for %s were recorded: see the temple's status"
+            words = "the flash refuses: no token for %s is recorded yet, and what has fallen is kept"
             raise RefusedError("not_recorded", words % god)
         reply({"god": god, "recorded": 1, "seq": self.ledger.last_seq})
 

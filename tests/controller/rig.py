@@ -148,6 +148,9 @@ class StillBeams(BeamSource):
         now_ns = self._now_ns()
         return None if answers is None else Pulse(now_ns, now_ns, now_ns, answers)
 
+    def drop(self, god: God, times: int, spacing_ns: int) -> int:
+        return self._now_ns()
+
     def alive(self) -> bool:
         return True
 

@@ -305,14 +305,45 @@ def test_a_drop_into_a_temple_with_real_beams_is_a_test_and_answered_once_it_is_
     assert all(token.flags == {Flag.TEST, Flag.SIMULATED} for token in rig.ledger())
 
 
+def let_pass(rig: Rig, seconds: int) -> None:
+    for _ in range(seconds):
+        rig.take(after_ns=SECOND)
+
+
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_drop_that_cannot_be_recorded_is_answered_with_an_error(rig: Rig) -> None:
+def test_a_drop_that_the_disk_refuses_is_not_recorded_yet_and_is_recorded_once_it_takes_it(rig: Rig) -> None:
     answers: list[Mapping[str, object]] = []
     rig.disk.trouble = Trouble.LEDGER_FULL
-    rig.take(DropRequest(God.TLALOC, 1, 0, False, answers.append))
+    rig.take(DropRequest(God.TLALOC, 30, 0, False, answers.append))
     assert answers == []
-    rig.take(after_ns=10 * SECOND)
-    assert "0 of 1 tokens" in str(answers[0]["error"])
+    let_pass(rig, 6)
+    (answer,) = answers
+    assert answer["code"] == "not_recorded"
+    assert "30 of 30 tokens dropped for tlaloc are not recorded yet: the disk refuses (ledger_full)" in str(answer)
+    assert "recorded as soon as the disk takes it" in str(answer)
+    rig.disk.trouble = None
+    let_pass(rig, 1)
+    assert len(rig.ledger()) == 30
+    assert len(answers) == 1
+
+
+def test_a_clock_that_jumps_takes_no_time_from_a_drop(rig: Rig) -> None:
+    rig.beams.capabilities = replace(rig.beams.capabilities, test_drops=True)
+    answers: list[Mapping[str, object]] = []
+    rig.take(DropRequest(God.TLALOC, 1, 0, False, answers.append))
+    rig.take(after_ns=86_400 * SECOND)
+    assert answers == []
+    rig.token()
+    assert answers == [{"god": God.TLALOC, "recorded": 1, "seq": 1}]
+
+
+def test_a_dropped_token_that_no_beam_sees_is_not_recorded_yet(rig: Rig) -> None:
+    rig.beams.capabilities = replace(rig.beams.capabilities, test_drops=True)
+    answers: list[Mapping[str, object]] = []
+    rig.take(DropRequest(God.TLALOC, 2, 0, False, answers.append))
+    rig.token()
+    let_pass(rig, 6)
+    assert "1 of 2 tokens dropped for tlaloc are not recorded yet: the temple's status" in str(answers)
 
 
 def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> MessageReceived:

@@ -227,7 +227,9 @@ def test_an_error_of_the_temple_is_shown_in_the_readers_words_or_in_its_own(
     home.services.temples.requests.receive_reply(
         NAME, contract.Reply(sent[0].id, False, error="too slow", code="not_recorded")
     )
-    assert "The token was not recorded within five seconds." in text_of(phone.get(f"/temples/{NAME}"))
+    assert "The temple did not confirm within five seconds that the token is recorded." in text_of(
+        phone.get(f"/temples/{NAME}")
+    )
     phone.post(ASK, form("drop", "r2", god="tlaloc"))
     home.services.temples.requests.receive_reply(
         NAME, contract.Reply(sent[1].id, False, error="<script>alert(1)</script>", code="haunted")
