@@ -23,8 +23,11 @@ from templo.liveness import IDLE_S, SOON_S
 SPACING_NS = 90 * MS
 """From one token of a handful to the next, in one slot, on average: as fast as a bowl is swept."""
 
-WIDER_NS = {God.HUITZILOPOCHTLI: 3 * MS, God.TLALOC: 0}
-"""Tokens of the two slots differ: two that fall at the same moment and are equally wide are a dip of the supply."""
+WIDER_NS = {God.HUITZILOPOCHTLI: 5 * MS, God.TLALOC: 0}
+"""Tokens of the two slots differ: two that fall at the same moment and are equally wide are a dip of the supply.
+
+By more than twice `TOGETHER_NS`: however far apart two of them begin, not both of their ends are at once.
+"""
 
 MOST_DROPS = 100_000
 """Tokens in one request."""

@@ -48,7 +48,7 @@ def test_a_token_reaches_the_companion_with_everything_the_contract_says(
         for token in tokens:
             assert token.source == birth.source
             assert token.flags == {Flag.SIMULATED}
-            assert token.width_ms == pytest.approx(12 if token.god is God.TLALOC else 15, abs=0.01)
+            assert token.width_ms == pytest.approx(12 if token.god is God.TLALOC else 17, abs=0.01)
             assert token.at - before < timedelta(minutes=2)
             assert not token.replayed
         exactly_once(temple, companion)

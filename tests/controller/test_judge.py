@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.core.counting import MS, SECOND, Limits
+from controller.core.counting import MS, SECOND, WIDTH_NS, Limits
 from controller.core.judge import Judge, Reason
+from controller.simulation.beams import SPACING_NS, WIDER_NS
 from templo.contract import God
 
 Spell = tuple[God, float, float]
@@ -52,6 +53,19 @@ def test_of_an_irregular_contact_that_keeps_thirty_a_second_up_for_ten_seconds_n
 def test_of_a_slow_fan_of_equal_blades_everything_is_doubted_from_the_eighth_on_and_before() -> None:
     found = doubted(in_one_slot(n * 700 for n in range(12)))
     assert found == dict.fromkeys(range(12), Reason.REGULAR)
+
+
+@pytest.mark.parametrize("later_ms", [n / 4 for n in range(-24, 25)])
+def test_simulated_handfuls_into_both_slots_are_no_dip_however_far_apart_they_begin(later_ms: float) -> None:
+    spells = sorted(
+        (
+            (god, n * SPACING_NS / MS + (later_ms if god is God.TLALOC else 0), (WIDTH_NS + WIDER_NS[god]) / MS)
+            for n in range(6)
+            for god in God
+        ),
+        key=lambda spell: spell[1] + spell[2],
+    )
+    assert doubted(spells) == {}
 
 
 def test_a_slow_and_irregular_shadow_as_wide_as_a_token_cannot_be_told_from_tokens() -> None:
