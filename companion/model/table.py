@@ -303,6 +303,11 @@ class Table:
         audit = self.audit
         return audit.waiting if audit else ()
 
+    @property
+    def doubtful(self) -> Sequence[UnclaimedToken]:
+        """Those of the waiting tokens that their temple doubts."""
+        return [each for each in self.unclaimed if each.doubt not in OWN_DOUBTS]
+
     def chair(self, seat: Seat) -> Chair:
         """Return a seat's chair; raises `ServiceError` if the table has no such seat.
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from companion.games.kit import Move, Seat, TokenAudit, UnclaimedToken
+from companion.games.kit import Move, Seat, TokenAudit
 from companion.model.reconcile import Sheet, Unclaimed, reconciled
-from companion.model.table import OWN_DOUBTS, ServiceError, Table
+from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Texts
-from companion.web.routes.table import refusal_text
+from companion.web.routes.table import played_response, refusal_text
 from companion.web.site import (
     BAD_FORM,
     new_request,
@@ -21,17 +21,16 @@ from companion.web.site import (
     seat_to_act,
     seat_token,
     site,
+    wants_json,
     whole_number,
 )
+from companion.web.view_models.table import doubts
 from templo import contract
 
 blueprint = Blueprint("reconcile", __name__, url_prefix="/t/<table_id>")
 
 AT_ONCE = 60
 """The most tokens on one page: more than anybody sorts out at once, and few enough for a post."""
-
-SUGGESTED = "suggested"
-"""What is posted if all doubted tokens were given by the seats that they were credited to."""
 
 NONE = "none"
 """What is posted instead of a seat if something in the chute was no token."""
@@ -52,11 +51,11 @@ def settle(table_id: str) -> Response:
     if version is None:
         raise ServiceError("bad_move")
     if post_id in table.requests:
-        return redirect_to(here.url("reconcile", table_id=table_id))
+        return _answered(Played(table, accepted=True))
     if form.get("every"):  # the buttons for all doubted tokens up to the last one that the page knew
-        settling = _moves_for_all(_audit(table), form.get("last", ""), form.get("every", ""))
+        settling = _moves_for_all(table, form.get("last", ""), form.get("every", ""))
         if not settling:
-            return _notice(table, here.words()("notice.stale"))
+            return _answered(Played(table, accepted=False, stale=True))
         return _answered(
             here.services.play.moves(
                 table_id, seat_token(table_id), form.get("seat", "")[:24], settling, version, post_id
@@ -73,7 +72,7 @@ def settle(table_id: str) -> Response:
     moves = _moves(_audit(table), chosen, to)
     if isinstance(moves, str):
         if moves == "answered":
-            return _notice(table, here.words()("notice.stale"))
+            return _answered(Played(table, accepted=False, stale=True))
         seat = table.chair(to).seat
         return _page(table, here.words(table)("reconcile.not_theirs", seat=seat), BAD_FORM)
     played = here.services.play.moves(
@@ -82,14 +81,9 @@ def settle(table_id: str) -> Response:
     return _answered(played)
 
 
-def _doubted(audit: TokenAudit) -> list[UnclaimedToken]:
-    """Return the waiting tokens that their temple doubts."""
-    return [each for each in audit.waiting if each.doubt not in OWN_DOUBTS]
-
-
-def _moves_for_all(audit: TokenAudit, last: str, to: str) -> list[Move]:
-    """Return the moves that settle the doubted tokens up to the id `last`; none if that waits no longer."""
-    doubted = _doubted(audit)
+def _moves_for_all(table: Table, last: str, to: str) -> list[Move]:
+    """Return the moves that settle the doubtful tokens up to the id `last`; none if that waits no longer."""
+    doubted = table.doubtful
     through = next((n for n, each in enumerate(doubted, 1) if each.id == last), 0)
     if to == NONE:
         return [each.dismiss for each in doubted[:through]]
@@ -112,6 +106,8 @@ def _moves(audit: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
 
 
 def _answered(played: Played) -> Response:
+    if wants_json():  # from the table's page
+        return played_response(played.table.id, played)
     if played.accepted:
         return redirect_to(site().url("reconcile", table_id=played.table.id))
     if played.refusal is None:
@@ -137,7 +133,6 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
     temple = here.services.temples.get(table.temple) if table.temple else None
     on_way = here.services.temples.ledgers.on_way(temple.name) if temple else dict.fromkeys(contract.God, 0)
     sheet = reconciled(here.services.tables.tokens(table.id), audit, on_way)
-    doubted = _doubted(audit)
     words, held = here.words(table), here.held(table)
     return here.page(
         "reconcile.html",
@@ -150,8 +145,7 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
         sheet=sheet,
         asked=[_unclaimed(words, each) for each in sheet.unclaimed[:AT_ONCE]],
         beyond=max(0, len(sheet.unclaimed) - AT_ONCE),
-        doubted=doubted,
-        suggested=SUGGESTED if any(each.suggested for each in doubted) else "",
+        doubts=doubts(table),
         seats=_likeliest(table, sheet),
         acting=seat_to_act(table, held),
         no_token=NONE,

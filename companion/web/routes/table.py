@@ -189,14 +189,16 @@ def play(table_id: str) -> Response:
     table = here.services.tables.get(table_id)
     if table.game.aside(move) and seat in here.held(table) and seat not in here.own(table):
         raise ServiceError("not_your_seat", seat=seat)  # what a player wrote for itself, nobody else writes over
-    return _played(table_id, here.services.play.move(table_id, seat_token(table_id), seat, move, version, post_id))
+    return played_response(
+        table_id, here.services.play.move(table_id, seat_token(table_id), seat, move, version, post_id)
+    )
 
 
 @blueprint.post("/chance")
 def chance(table_id: str) -> Response:
     """Let the app roll or draw."""
     _, version, post_id = _post()
-    return _played(table_id, site().services.play.roll(table_id, seat_token(table_id), version, post_id))
+    return played_response(table_id, site().services.play.roll(table_id, seat_token(table_id), version, post_id))
 
 
 @blueprint.post("/away")
@@ -275,7 +277,9 @@ def follow(table_id: str) -> Response:
 def undo(table_id: str) -> Response:
     """Undo a seat's last move."""
     seat, version, post_id = _post()
-    return _played(table_id, site().services.play.undo(table_id, seat_token(table_id), seat, version, post_id))
+    return played_response(
+        table_id, site().services.play.undo(table_id, seat_token(table_id), seat, version, post_id)
+    )
 
 
 def _post() -> tuple[Seat, int, str]:
@@ -383,7 +387,8 @@ def _read_move(text: str) -> Move:
     return move
 
 
-def _played(table_id: str, played: Played) -> Response:
+def played_response(table_id: str, played: Played) -> Response:
+    """Return what has changed for the phone that posted, or why nothing has."""
     if played.accepted:
         return _done(table_id)
     if played.stale:

@@ -252,7 +252,7 @@ def _acted_for(table: Table, audience: Audience) -> list[dict[str, Json]]:
 
 
 def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
-    """Return what concerns a phone's own seats beside the game: who acted for them, and for whom it may act.
+    """Return what concerns a phone's own seats beside the game: who acted for them, for whom it may act, and doubts.
 
     The others for whom anyone may act are named while the table waits for them.
     """
@@ -267,7 +267,22 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
             if phone and chair.seat in audience.seats and chair.away and not audience.stands_in
         ],
         "delegated": [*delegated] if not audience.stands_in else [],
+        "doubts": doubts(table) if audience.layout == "phone" and audience.seats and not audience.stands_in else {},
+        "seat": audience.seats[0] if audience.seats else "",
         "stands_in": audience.stands_in,
+    }
+
+
+def doubts(table: Table) -> dict[str, Json]:
+    """Return how many waiting tokens their temple doubts, why, and the last of them; nothing where it doubts none."""
+    doubtful = table.doubtful
+    if not doubtful:
+        return {}
+    return {
+        "n": len(doubtful),
+        "reasons": list(dict.fromkeys(each.doubt for each in doubtful)),
+        "last": doubtful[-1].id,
+        "suggested": any(each.suggested for each in doubtful),
     }
 
 

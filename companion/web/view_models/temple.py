@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from statistics import median
@@ -13,7 +14,7 @@ from companion.adapters.news import ViewModel
 from companion.games.kit import Json
 from companion.model.ports import StoredToken
 from companion.model.requests import MOST, USUAL, Proposal, Selftest, TempleRequest
-from companion.model.table import Table
+from companion.model.table import OWN_DOUBTS, Table
 from companion.model.temples import BEAM_FAULTS, Temple
 from companion.service.services import Services
 from companion.web.view_models.table import tone
@@ -72,7 +73,7 @@ class Todo(NamedTuple):
     """One thing that somebody should do: what was found of which slot, or what else waits."""
 
     kind: str
-    """``health``, ``finding``, ``request``, ``notice``, ``old``, ``held`` or ``unclaimed``."""
+    """``health``, ``finding``, ``request``, ``notice``, ``old``, ``held``, ``unclaimed`` or ``doubted``."""
     code: str
     god: str = ""
     facts: Mapping[str, float] = {}
@@ -80,26 +81,26 @@ class Todo(NamedTuple):
     error: str = ""
     """The temple's own words, in English."""
 
+    @property
+    def urgent(self) -> bool:
+        """Whether tokens are not counted because of it, or counted wrongly."""
+        return self.code in URGENT if self.kind == "finding" else self.kind == "health" and self.code != "unproved"
+
     def to_dict(self) -> dict[str, Json]:
         """Return it as a slice holds it."""
-        return {
-            **self._asdict(),
-            "facts": dict(self.facts),
-            "urgent": self.code in URGENT or (self.code != "unproved" and self.kind == "health"),
-        }
+        return {**self._asdict(), "facts": dict(self.facts), "urgent": self.urgent}
 
 
 def temple_view_model(services: Services, name: str) -> ViewModel:
     """Cut a temple's page."""
     temple = services.temples.get(name)
     serves = services.tables.find(temple.table_id)
-    unclaimed = len(serves.unclaimed) if serves else 0
     slices: dict[str, Mapping[str, Json]] = {
-        "now": _now(temple, serves, unclaimed),
+        "now": _now(temple, serves),
         "beams": _beams(temple),
         "ask": _requests(temple, serves),
         "widths": {"slots": [_widths(temple, contract.God(god)) for god in LEFT_TO_RIGHT]},
-        "ledger": _ledger(services, temple, serves, unclaimed),
+        "ledger": _ledger(services, temple, serves),
         "recent": {"tokens": [_token(stored) for stored in temple.recent[:LISTED]]},
         "serving": _serving(services, temple, serves),
         "source": _source(temple),
@@ -107,7 +108,7 @@ def temple_view_model(services: Services, name: str) -> ViewModel:
     return ViewModel(0, "temple", None, slices)
 
 
-def todos(temple: Temple, unclaimed: int) -> list[Todo]:
+def todos(temple: Temple, serves: Table | None) -> list[Todo]:
     """Return what the owner should do now, what most needs a hand first; nothing for a temple that is well."""
     health = temple.health()
     found = [] if health.well or health.god else [_of_health(temple, health.code)]
@@ -124,8 +125,9 @@ def todos(temple: Temple, unclaimed: int) -> list[Todo]:
         found.append(Todo("old", "old", facts={"n": temple.undecided.through}))
     if temple.quarantined:
         found.append(Todo("held", "held", facts={"n": temple.quarantined}))
-    if unclaimed:
-        found.append(Todo("unclaimed", "unclaimed", facts={"n": unclaimed}))
+    waiting = Counter("" if each.doubt in OWN_DOUBTS else each.doubt for each in serves.unclaimed) if serves else {}
+    for doubt, n in waiting.items():
+        found.append(Todo("doubted" if doubt else "unclaimed", doubt or "unclaimed", facts={"n": n}))
     return found
 
 
@@ -172,11 +174,11 @@ def _before(at: datetime, seconds: float) -> str:
         return ""
 
 
-def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
+def _now(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
     health = temple.health()
-    found = todos(temple, unclaimed)
+    found = todos(temple, serves)
     loud = tone(health)
-    if any(each.code in URGENT for each in found):
+    if any(each.urgent and each.kind == "finding" for each in found):
         loud = "ill"
     elif loud == "well" and found:
         loud = "ask"
@@ -313,14 +315,14 @@ def _real(stored: StoredToken) -> bool:
     return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= stored.token.flags
 
 
-def _ledger(services: Services, temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
+def _ledger(services: Services, temple: Temple, serves: Table | None) -> Mapping[str, Json]:
     queue = services.temples.ledgers.queue(temple.name)
     return {
         "recorded": queue.recorded,
         "acknowledged": queue.acknowledged,
         "waiting": queue.waiting,
         "here": temple.alive and temple.reachable,
-        "unclaimed": unclaimed,
+        "unclaimed": len(serves.unclaimed) if serves else 0,
         "table": serves.id if serves else "",
         "temple": temple.name,
         "quarantined": temple.quarantined,
