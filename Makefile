@@ -75,7 +75,8 @@ firmware: ## build the Uno's program and hold every counter, boards and Pi, agai
 conformance: ## play every game at random for long, or prove folders of your own: GAMES=/home/you/beans
 	@tools/environment $(WORK)
 	@TEMPLO_GAMES="$(GAMES)" TEMPLO_STATES="$${TEMPLO_STATES:-16000}" TEMPLO_WHOLE_GAMES="$${TEMPLO_WHOLE_GAMES:-3}" \
-		.venv/bin/python -m pytest -s tests/games/test_conformance.py tests/games/test_words.py $(ARGS)
+		TEMPLO_POSTS="$${TEMPLO_POSTS:-2000}" .venv/bin/python -m pytest -s tests/games/test_conformance.py \
+		tests/games/test_words.py tests/web/security/test_posted_moves.py $(ARGS)
 
 check: ## style, types and the direction of the imports
 	@tools/environment $(WORK)

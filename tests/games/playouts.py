@@ -177,6 +177,31 @@ def fuzzed(moves: list[Move], random: Random) -> Move:
     return Move(move.name, tuple(args))
 
 
+def attempts(here: Combination, state: Any, random: Random) -> Iterator[tuple[Seat, Move]]:
+    """Yield a well-formed move of every type of a game's table by every kind of maker, and as many distorted ones.
+
+    Most of them are illegal in this state; what a text should name is taken from moves that are legal.
+    """
+    legal = [move for seat in (*here.seats, CHANCE) for move in here.game.moves(state, seat)]
+    known: list[Arg] = [arg for move in legal for arg in move.args if isinstance(arg, str)] or ["x"]
+    makers = (*here.seats, TEMPLE, CHANCE, "nobody")
+    for row in here.game.table or ():
+        for seat in makers:
+            args = [
+                random.choice(here.seats)
+                if kind.seat
+                else random.choice(known)
+                if kind.pattern is not None
+                else random.choice(tuple(kind.values) or known)
+                for kind in row.args.values()
+            ]
+            move = Move(row.name, tuple(args))
+            yield seat, move
+            yield seat, fuzzed([move], random)
+    for seat in makers:
+        yield seat, fuzzed(legal, random)
+
+
 def is_arg(value: object) -> bool:
     """Return whether a value may stand among facts or a move's arguments."""
     return type(value) in (int, str)

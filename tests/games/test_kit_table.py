@@ -57,7 +57,7 @@ def test_a_move_that_fits_is_made_with_its_arguments() -> None:
 )
 def test_a_malformed_move_is_refused_with_what_was_found_and_expected(args: Any) -> None:
     code, facts = refused(Move("take", args))
-    assert (code, facts["move"], facts["expected"]) == ("bad_move", "take", "take n:1..3 what:text")
+    assert (code, facts["move"], facts["expected"]) == ("misfit", "take", "take n:1..3 what:text")
     assert facts["found"]
     assert all(len(str(fact)) <= 100 for fact in facts.values())
 

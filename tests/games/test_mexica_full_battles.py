@@ -72,7 +72,7 @@ def test_m16_a_loser_without_tokens_may_give_a_card_of_its_choice_or_refuse() ->
 def test_m16_a_table_may_force_the_card_and_leave_signs_unprotected() -> None:
     sitting = fighting(west=0, hand=(FLOWER, PLAIN_WAR), card_payment="must", signs_protected="off")
     sitting.do("pass").roll(6, 5).do("pass")
-    assert sitting.refused("pass") == "not_now"
+    assert sitting.refused("pass") == "first_comes"
     assert sitting.can("give") == [(FLOWER,), (PLAIN_WAR,)]
 
 

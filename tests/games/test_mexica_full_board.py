@@ -342,5 +342,5 @@ def test_nobody_but_chance_rolls_and_only_numbers_that_a_die_has() -> None:
     sitting = Full()
     assert sitting.refused("roll", 3, by="east") == "not_yours"
     for n in (0, 7, True, "3"):
-        assert sitting.refused("roll", n, by=CHANCE) == "bad_move"
+        assert sitting.refused("roll", n, by=CHANCE) == "misfit"
     assert sitting.refused("end_turn", by="east") == "not_yours"

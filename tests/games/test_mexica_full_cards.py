@@ -58,7 +58,7 @@ def test_m1_m2_a_day_card_costs_seven_tokens_to_tonantzin(cost: int) -> None:
     sitting.do("tonantzin")
     assert sitting.due == ("draw", "east")
     assert (sitting.tokens("east"), sitting.board.pile, sitting.state.tallies.total) == (0, cost, 0)
-    assert offering(cost - 1, day_card_cost=cost).refused("tonantzin") == "not_now"
+    assert offering(cost - 1, day_card_cost=cost).refused("tonantzin") == "first_comes"
 
 
 @pytest.mark.parametrize(("god", "pile"), [(WAR_GOD, "war"), (RAIN_GOD, "rain")])
@@ -120,7 +120,7 @@ def test_m33_a_correction_moves_tokens_between_hand_and_lake() -> None:
     sitting.do("propose", "east", WAR_GOD, -2, by="east").do("confirm", by="west")
     assert (sitting.tokens("east"), sitting.state.tallies.of(WAR_GOD)) == (4, 1)
     assert sitting.refused("propose", "west", WAR_GOD, 1, by="east") == "no_tokens"
-    assert sitting.refused("propose", "east", WAR_GOD, 1, by="west") == "not_now"
+    assert sitting.refused("propose", "east", WAR_GOD, 1, by="west") == "first_comes"
 
 
 @pytest.mark.parametrize(("option", "both"), [("on", False), ("off", True)])

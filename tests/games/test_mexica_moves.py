@@ -72,7 +72,7 @@ def test_only_seats_of_this_table_act(seat: Any) -> None:
 
 @pytest.mark.parametrize("move", [Move("settle", ()), Move("end_turn", (1,)), Move("claim", ("a",))])
 def test_a_move_has_as_many_arguments_as_it_needs(move: Move) -> None:
-    assert Sitting().refused(move.name, *move.args) == "bad_move"
+    assert Sitting().refused(move.name, *move.args) == "misfit"
 
 
 def test_the_legal_list_is_exact_among_all_moves_that_could_be_written() -> None:

@@ -22,6 +22,7 @@ from companion.adapters.news import Hub
 from companion.adapters.owner import Owner
 from companion.adapters.playtests import Playtests
 from companion.games import registry
+from companion.games.kit import Game
 from companion.model.network import Network, NetworkRefused
 from companion.model.table import Table
 from companion.service.services import Services
@@ -191,23 +192,24 @@ def text_of(response: TestResponse) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[WebHome]:
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
+def home_with(tmp_path: Path, games: Mapping[str, Game[Any]]) -> Iterator[WebHome]:
+    """Yield the services with some games and their tools."""
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_tools(games))
     yield home
     home.playtests.close()
     home.hub.close()
     home.store.close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[WebHome]:
+    yield from home_with(tmp_path, registry.load(()))
 
 
 @pytest.fixture
 def club(tmp_path: Path) -> Iterator[WebHome]:
     """The services with a stranger's game beside ours."""
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_tools(registry.load((TOSS,))))
-    yield home
-    home.playtests.close()
-    home.hub.close()
-    home.store.close()
+    yield from home_with(tmp_path, registry.load((TOSS,)))
 
 
 @pytest.fixture

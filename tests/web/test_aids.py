@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from companion.games.kit import Arg, Move, Refusal, Seat
-from companion.games.kit.table import BAD_MOVE
+from companion.games.kit.table import MISFIT
 from companion.model.table import Table
 from companion.web.rendering.texts import LANGUAGES
 from tests.games.playouts import GAMES, drawn
@@ -97,7 +97,7 @@ def test_a_number_out_of_range_is_refused_in_the_rules_own_words(
         for n in (10**digits - 1, 10**8):
             refusal = table.game.play(table.state, seat, Move(move.name, (*move.args, n)))
             assert isinstance(refusal, Refusal)
-            assert refusal.code != BAD_MOVE, refusal
+            assert refusal.code != MISFIT, refusal
             form = {"seat": seat, "move": json.dumps(move.to_json()), "typed": str(n)}
             post = {**form, "version": str(table.version), "request": f"r{next(phone.requests)}"}
             answer = phone.post(f"/t/{table.id}/play", post, **SCRIPT)

@@ -18,7 +18,7 @@ PLAYERS: Seat = "players"
 ANYONE: Seat = ""
 """The owner of a move if only the rules decide who may make it."""
 
-BAD_MOVE = "bad_move"
+MISFIT = "misfit"
 
 _ONLY = {PLAYERS: "players_only", CHANCE: "chance_only", TEMPLE: "temple_only"}
 _PLAIN = frozenset({int, str})
@@ -49,7 +49,7 @@ class Kind:
     values: Collection[Arg] = ()
     pattern: str | None = None
     seat: bool = False
-    code: str = BAD_MOVE
+    code: str = MISFIT
     facts: Facts = field(default_factory=dict)
 
     def accepts(self, value: object, seats: Collection[Seat] = ()) -> bool:
@@ -61,7 +61,7 @@ class Kind:
         return value in (seats if self.seat else self.values)
 
 
-def one_of(*values: Arg, code: str = BAD_MOVE, **facts: Arg) -> Kind:
+def one_of(*values: Arg, code: str = MISFIT, **facts: Arg) -> Kind:
     """Return the kind of one of some words or numbers.
 
     >>> one_of("tlaloc", "huitzilopochtli").accepts("tlaloc")
@@ -71,7 +71,7 @@ def one_of(*values: Arg, code: str = BAD_MOVE, **facts: Arg) -> Kind:
     return Kind(words if len(words) <= 60 else f"{words[:57]}...", dict.fromkeys(values), code=code, facts=facts)
 
 
-def number(low: int, high: int, code: str = BAD_MOVE) -> Kind:
+def number(low: int, high: int, code: str = MISFIT) -> Kind:
     """Return the kind of a whole number from `low` to `high`.
 
     >>> number(1, 6).accepts(6), number(1, 6).accepts("6"), number(1, 6).accepts(True)
@@ -80,7 +80,7 @@ def number(low: int, high: int, code: str = BAD_MOVE) -> Kind:
     return Kind(f"{low}..{high}", range(low, high + 1), code=code, facts={"low": low, "high": high})
 
 
-def text(pattern: str = ".*", expected: str = "text", code: str = BAD_MOVE, **facts: Arg) -> Kind:
+def text(pattern: str = ".*", expected: str = "text", code: str = MISFIT, **facts: Arg) -> Kind:
     """Return the kind of a text that fits a regular expression as a whole.
 
     >>> text("[a-z]+[0-9]+").accepts("g12")
@@ -137,13 +137,13 @@ class MoveType(Generic[S]):
             return self._refused(str(len(args)) if isinstance(args, tuple) else str(printable(args)))
         for (name, kind), value in zip(kinds.items(), args, strict=False):
             if not kind.accepts(value, seats):
-                if kind.code == BAD_MOVE:
+                if kind.code == MISFIT:
                     return self._refused(f"{name}:{printable(value)}")
                 return Refusal(kind.code, {name: printable(value), **kind.facts})
         return None
 
     def _refused(self, found: str) -> Refusal:
-        return Refusal(BAD_MOVE, {"move": self.name, "found": found[:60], "expected": self.signature[:100]})
+        return Refusal(MISFIT, {"move": self.name, "found": found[:60], "expected": self.signature[:100]})
 
     @property
     def signature(self) -> str:

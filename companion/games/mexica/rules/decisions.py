@@ -134,7 +134,7 @@ def refused(state: State, task: Task, move: Move) -> Refusal | None:
     if _legal(state, task, move):
         return None
     among = move.name in {each.name for each in due(state, task)}
-    return Refusal("not_among" if among else "not_now", {"move": move.name, "due": task.name})
+    return Refusal("not_among" if among else "first_comes", {"move": move.name, "due": task.name})
 
 
 def _legal(state: State, task: Task, move: Move) -> bool:

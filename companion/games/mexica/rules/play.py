@@ -100,7 +100,7 @@ def _legal(state: State, seat: Seat, move: Move) -> Refusal | None:
     if move.name in decisions.NAMES:
         return decisions.refused(state, state.board.agenda[0], move)
     if move.name == "propose" and not state.proposal and not legal.proposes(course.due(state), seat):
-        return Refusal("not_now", {"move": "propose", "due": "sacrifice"})
+        return Refusal("first_comes", {"move": "propose", "due": "sacrifice"})
     return None
 
 
