@@ -6,6 +6,7 @@ schemathesis reads the description and makes up requests; each answer is held ag
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from templo import contract
 from tests.cases import every_case
 from tests.web.conftest import ORIGIN, WebHome
 
-EXAMPLES, PLAIN = 10, 4
+EXAMPLES, PLAIN = int(os.environ.get("TEMPLO_EXAMPLES", "10")), 4
 """Made-up requests for each route and method with fields or a name in its path, and for every other route."""
 
 load_all_checks()
@@ -128,8 +129,12 @@ def blank_app() -> Any:
     return home.app
 
 
+def description(app: Any) -> dict[str, Any]:
+    return api_description.at(api_description.description(app), ORIGIN["Origin"])
+
+
 APP = blank_app()
-SCHEMA = openapi.from_dict(api_description.description(APP))
+SCHEMA = openapi.from_dict(description(APP))
 RULES = sorted(APP.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
 OPERATIONS = [
     pytest.param(api_description.path_of(rule), method, id=f"{method} {rule.rule}")
@@ -176,7 +181,7 @@ def test_nothing_is_described_that_is_not_there() -> None:
         if part not in ("about", "status", "media", "path", "field", "object"):
             for name in routes:
                 assert {name, f"{part}.{name}"} & endpoints, f"api_description.toml describes {part}.{name}"
-    said = json.dumps(api_description.description(APP))
+    said = json.dumps(description(APP))
     for name in api_description.facts()["object"]:
         assert f"#/components/schemas/{name}" in said, f"nothing gives a {name}"
 
@@ -189,14 +194,15 @@ def test_the_description_is_well_formed_openapi() -> None:
 def test_it_is_served_to_whoever_asks(place: Place) -> None:
     answer = place.home.browser().get("/openapi.json")
     assert answer.content_type == "application/json"
-    assert answer.get_json() == api_description.description(place.home.app)
+    assert answer.get_json() == description(place.home.app)
 
 
 def test_a_route_is_described_in_the_words_of_its_own_code() -> None:
     paths = SCHEMA.raw_schema["paths"]
     assert paths["/t/{table_id}/undo"]["post"]["summary"] == "Undo a seat's last move"
-    described = {operation["operationId"] for path in paths.values() for operation in path.values()}
-    assert described == {rule.endpoint for rule in RULES}
+    assert {each["operationId"] for path in paths.values() for each in path.values()} == {
+        rule.endpoint for rule in RULES
+    }
 
 
 def test_a_published_operation_keeps_its_name() -> None:
@@ -209,7 +215,7 @@ def test_a_published_operation_keeps_its_name() -> None:
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 def test_a_made_up_request_is_answered_as_described(place: Place, path: str, method: str) -> None:
-    schema = openapi.from_dict(api_description.description(place.home.app))
+    schema = openapi.from_dict(description(place.home.app))
     schema.app = whole(place.home.app)
     operation = schema[path][method]
     broken = [GenerationMode.NEGATIVE] if operation.body else []
@@ -246,7 +252,7 @@ def test_what_the_description_forbids_is_refused_as_unreadable(
 ) -> None:
     """`[]` with a text beside it was taken for a move of that name, and any language for one that changes nothing."""
     asks = "get" if path.endswith("picks") else "post"
-    operation = api_description.description(place.home.app)["paths"][path][asks]
+    operation = description(place.home.app)["paths"][path][asks]
     assert value is None or not _allows(_schema_of(operation, field), value)
     phone = place.home.browser()
     seat = place.home.services.tables.get(place.table.id).on_turn or "east"
@@ -260,7 +266,7 @@ def test_what_the_description_forbids_is_refused_as_unreadable(
 
 
 def test_what_the_description_allows_is_no_unreadable_move_and_no_unknown_language(place: Place) -> None:
-    paths = api_description.description(place.home.app)["paths"]
+    paths = description(place.home.app)["paths"]
     phone = place.home.browser()
     for language in ("en", "es"):
         assert _allows(_schema_of(paths["/language"]["post"], "language"), language)
@@ -271,7 +277,7 @@ def test_what_the_description_allows_is_no_unreadable_move_and_no_unknown_langua
 
 def _schema_of(operation: dict[str, Any], field: str) -> dict[str, Any]:
     for parameter in operation["parameters"]:
-        if parameter["name"] == field:
+        if parameter.get("name") == field:
             return dict(parameter["schema"])
     body = operation["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"]
     assert field in body["required"]
@@ -304,9 +310,10 @@ def test_what_a_route_cannot_be_asked_is_refused_with_what_it_can(place: Place, 
     }
     values = {name: there[0] for name, there in place.paths().items()}
     place.home.seconds += 60  # no request of another test counts against the allowance
-    for method in {"GET", "POST", "PUT", "DELETE"} - known:
-        answer = place.home.browser().client.open(path.format(**values), method=method, headers=ORIGIN)
-        assert (answer.status_code, set(answer.allow) - {"HEAD", "OPTIONS"}) == (405, known), method
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - known:
+        for headers in (ORIGIN, {}):
+            answer = place.home.browser().client.open(path.format(**values), method=method, headers=headers)
+            assert (answer.status_code, set(answer.allow) - {"HEAD", "OPTIONS"}) == (405, known), method
 
 
 def test_a_stream_is_answered_as_described(place: Place) -> None:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Flask, Response, current_app, jsonify
+from flask import Blueprint, Flask, Response, current_app, jsonify, request
 from werkzeug.routing import Rule
 
 from companion.web.routes.uploads import MAX_UPLOAD
@@ -39,7 +39,7 @@ def interface() -> Response:
     app = current_app
     if "interface" not in app.extensions:
         app.extensions["interface"] = description(app)
-    return jsonify(app.extensions["interface"])
+    return jsonify(at(app.extensions["interface"], f"{request.scheme}://{request.host}", request.script_root))
 
 
 @cache
@@ -65,8 +65,15 @@ def methods_of(rule: Rule) -> list[str]:
     return sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
 
 
+def at(described: Mapping[str, Any], origin: str, prefix: str = "") -> dict[str, Any]:
+    """Return a description as it stands at an address, such as ``http://templo.local``: a post comes from there."""
+    about = {"about": "The origin of this companion's own pages.", "schema": {"type": "string", "const": origin}}
+    components = {**described["components"], "parameters": {"Origin": _parameter("header", "Origin", about)}}
+    return {**described, "servers": [{"url": f"{origin}{prefix}"}], "components": components}
+
+
 def description(app: Flask) -> dict[str, Any]:
-    """Return the OpenAPI description of every route of the app."""
+    """Return the OpenAPI description of every route of the app, wherever it runs; `at` completes it."""
     paths: dict[str, dict[str, Any]] = {}
     for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
         for method in methods_of(rule):
@@ -95,8 +102,7 @@ def _operation(app: Flask, rule: Rule, method: str) -> dict[str, Any]:
     if more.strip() and rule.endpoint != "static":
         operation["description"] = more.strip()
     if method in WRITES:
-        origin = {"about": "The origin of this companion's own pages.", "schema": {"type": "string"}}
-        operation["parameters"].append(_parameter("header", "Origin", origin))
+        operation["parameters"].append({"$ref": "#/components/parameters/Origin"})
     if declared.get("form"):
         operation["requestBody"] = _body(declared)
     return operation

@@ -34,9 +34,17 @@ class Refused(Exception):
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header without its port: ``"[::1]:8000"`` is ``"::1"``; empty if it is none."""
+    """Return the name in a Host header without its port: ``"[::1]:8000"`` is ``"::1"``; empty if it is none.
+
+    Two headers arrive as one with a comma, and are none: a proxy may have looked at the other one.
+
+    >>> host_name("Templo.local:80"), host_name("templo.local:80, evil.example:80"), host_name("evil@templo.local")
+    ('templo.local', '', '')
+    """
     try:
-        return (urlsplit(f"//{host}").hostname or "").rstrip(".") if host.isprintable() else ""
+        read = urlsplit(f"//{host}")
+        whole = read.netloc == host and read.username is None and host.isprintable() and "," not in host
+        return (read.hostname or "").rstrip(".") if whole and read.port != 0 else ""
     except ValueError:
         return ""
 
@@ -86,7 +94,7 @@ def install(
         host = request.environ.get("HTTP_HOST", "")
         if not hosts.known(host):
             raise Refused(400, "foreign_host", host=host[:80] or "-")
-        if request.method in WRITES:
+        if request.method in WRITES and request.routing_exception is None:  # else there is nothing to write
             if request.headers.get("Origin", "") != f"{request.scheme}://{host}":
                 raise Refused(403, "foreign_origin")
             most = larger.get(request.endpoint or "", MAX_BODY)

@@ -258,3 +258,8 @@ def test_a_reverse_proxy_has_any_number_of_connections_and_its_word_for_its_clie
     while len(server._server.active_channels) > 6:
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_two_host_headers_are_refused(wire: Wire) -> None:
+    wire.serve()
+    assert wire.status(host="localhost") == 400

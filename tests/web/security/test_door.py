@@ -28,6 +28,11 @@ def test_every_route_refuses_a_foreign_host(home: WebHome) -> None:
         "[::2]",
         "127.0.0.1.evil.example",
         "@localhost@x",
+        "evil.example@localhost",
+        "localhost/evil.example",
+        "localhost:x",
+        "localhost:80, localhost:80",
+        "localhost:80, evil.example:80",
         "",
     ],
 )
