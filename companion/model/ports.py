@@ -168,9 +168,6 @@ class Transaction(Protocol):
     def announce(self, origin: str, topics: Sequence[str]) -> None:
         """Announce to the other companions of a shared store, at the commit, what this change concerns."""
 
-    def set_secret(self, name: str, value: str) -> None:
-        """Add a new secret of this companion."""
-
     def expect_note(self, name: str, value: str) -> None:
         """Raise `Conflict` unless a note has this value, and lock it."""
 
@@ -230,8 +227,8 @@ class Store(Protocol):
     def reading(self) -> AbstractContextManager[None]:
         """Read all that this thread reads within the block by one connection."""
 
-    def secret(self, name: str) -> str:
-        """Return a secret of this companion, or an empty string."""
+    def signing_key(self) -> bytes:
+        """Return the 32 bytes with which this companion signs what browsers keep."""
 
     def note(self, name: str) -> str:
         """Return a note about this companion, or an empty string."""

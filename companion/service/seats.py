@@ -15,8 +15,8 @@ from companion.service.change import Change
 from companion.service.requests import TempleRequests
 from companion.service.workspace import Workspace
 
-SCREEN_KEY = "screen_key"
-"""The name of the secret that signs the passes of table screens."""
+_DIGITS = 32
+"""Hexadecimal digits of a token or a signature: 128 bits."""
 
 
 class SeatService:
@@ -25,7 +25,7 @@ class SeatService:
     def __init__(self, workspace: Workspace, requests: TempleRequests) -> None:
         self._workspace = workspace
         self._requests = requests
-        self._screen_key = ""
+        self._key = b""
 
     def held(self, table_id: str, token: str) -> tuple[Seat, ...]:
         """Return the seats that a phone's token acts for, as `seats_held` does."""
@@ -131,26 +131,26 @@ class SeatService:
 
         It cannot be guessed, so a screen is never locked out together with somebody who guesses codes.
         """
-
-        def work(change: Change) -> str:
-            if not (key := self._key_of_screens()):
-                key = self._workspace.entropy(32).hex()
-                change.also(lambda store: store.set_secret(SCREEN_KEY, key))
-            return key
-
-        self._screen_key = self._screen_key or self._workspace.run(work)
-        return self._pass_of(self._workspace.tables.get(table_id))
+        return self._signed("screen", table_id, self._workspace.tables.get(table_id).code)
 
     def is_screen_pass(self, table_id: str, proof: str) -> bool:
         """Return whether this is a table's screen pass."""
-        if not proof or not self._key_of_screens():
-            return False
-        return hmac.compare_digest(self._pass_of(self._workspace.tables.get(table_id)).encode(), proof.encode())
+        return bool(proof) and hmac.compare_digest(self.screen_pass(table_id).encode(), proof.encode())
 
-    def _key_of_screens(self) -> str:
-        self._screen_key = self._screen_key or self._workspace.store.secret(SCREEN_KEY)
-        return self._screen_key
+    def coming_pass(self) -> str:
+        """Return a pass for a phone that is about to sit down, from which the tokens follow that it will get."""
+        drawn = self._workspace.entropy(16).hex()
+        return drawn + self._signed("coming", drawn)
 
-    def _pass_of(self, table: Table) -> str:
-        of_table = f"{table.id} {table.code}".encode()
-        return hmac.new(bytes.fromhex(self._screen_key), of_table, "sha256").hexdigest()[:32]
+    def pending_token(self, table_id: str, coming: str) -> str:
+        """Return the token that a phone will have at a table, the same one whenever it asks for a seat there.
+
+        It is empty if `coming` is no pass that this companion has made.
+        """
+        drawn, signature = coming[:_DIGITS], coming[_DIGITS:]
+        genuine = hmac.compare_digest(self._signed("coming", drawn).encode(), signature.encode())
+        return self._signed("seat", drawn, table_id) if genuine else ""
+
+    def _signed(self, *words: str) -> str:
+        self._key = self._key or self._workspace.store.signing_key()
+        return hmac.new(self._key, " ".join(words).encode(), "sha256").hexdigest()[:_DIGITS]

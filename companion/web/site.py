@@ -364,8 +364,15 @@ class Site:
 
 def prove(response: Response, cookie: str, proof: str, path: str) -> None:
     """Set a cookie that proves for a year, under a path, that a code was typed."""
+    set_cookie(response, cookie, proof, path, samesite="Strict")
+
+
+def set_cookie(
+    response: Response, name: str, value: str, path: str, max_age: int = YEAR, samesite: str = "Lax"
+) -> None:
+    """Set a cookie that no script reads, for a number of seconds; over TLS it is sent over TLS only."""
     secure = request.is_secure
-    response.set_cookie(cookie, proof, max_age=YEAR, path=path, httponly=True, secure=secure, samesite="Strict")
+    response.set_cookie(name, value, max_age, path=path, secure=secure, httponly=True, samesite=samesite)
 
 
 def _is_proved(holder: Owner | None, cookie: str) -> bool:
@@ -402,37 +409,26 @@ def seat_token(table_id: str) -> str:
 def set_token_cookie(response: Response, table_id: str, token: str) -> Response:
     """Set the cookie with a phone's token for a table, unreadable for scripts."""
     path = site().url("table", table_id=table_id)
-    response.set_cookie(_cookie(table_id), token, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    set_cookie(response, _cookie(table_id), token, path)
     seated = {table_id: digest(token)[:MARK_LENGTH]}
     seated |= {other: mark for other, mark in _seated().items() if other != table_id}
     listed = ".".join(f"{at}-{mark}" for at, mark in list(seated.items())[:MOST_SEATED])
     path = site().url("first")
-    response.set_cookie(own(SEATED), listed, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    set_cookie(response, own(SEATED), listed, path)
     return response
 
 
-def coming() -> str:
-    """Return the secret of a phone that is about to sit down, or nothing if it has, or keeps, no such cookie."""
-    secret = request.cookies.get(own(COMING), "")
-    return secret if len(secret) == TOKEN_LENGTH and secret.isalnum() else ""
-
-
-def pending_token(table_id: str, secret: str) -> str:
-    """Return the token that a phone will have at a table: the same one whenever it asks for a seat there."""
-    return hmac.new(secret.encode(), table_id.encode(), "sha256").hexdigest()[:TOKEN_LENGTH] if secret else ""
-
-
-def set_coming_cookie(response: Response, secret: str) -> Response:
-    """Set the cookie with the secret of a phone that is about to sit down."""
+def set_coming_cookie(response: Response, coming: str) -> Response:
+    """Set the cookie with the pass of a phone that is about to sit down."""
     path = site().url("first")
-    response.set_cookie(own(COMING), secret, max_age=DAY, path=path, httponly=True, samesite="Lax")
+    set_cookie(response, own(COMING), coming, path, DAY)
     return response
 
 
 def set_name_cookie(response: Response, name: str) -> Response:
     """Set the cookie with the last name that somebody sat under."""
     path, value = site().url("first"), quote(name[:LONGEST_NAME])
-    response.set_cookie(own(NAME_COOKIE), value, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    set_cookie(response, own(NAME_COOKIE), value, path)
     return response
 
 
@@ -451,7 +447,7 @@ def _seated() -> dict[str, str]:
 def set_code_cookie(response: Response, table: Table) -> Response:
     """Set the cookie with which a table screen proves later that it was given the table's code."""
     path, proof = site().url("table", table_id=table.id), site().services.seats.screen_pass(table.id)
-    response.set_cookie(_screen_cookie(table.id), proof, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    set_cookie(response, _screen_cookie(table.id), proof, path)
     return response
 
 

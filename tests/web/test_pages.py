@@ -202,15 +202,46 @@ def test_what_tokens_follow_from_is_of_128_bits_and_no_script_reads_it(home: Web
     for table in tables:
         (cookie,) = phone.get(f"/j/{table.code}").headers.getlist("Set-Cookie")
         pair, _, *rest = cookie.split("; ")
-        assert re.fullmatch(r"coming=[0-9a-f]{32}", pair)
+        assert re.fullmatch(r"coming=[0-9a-f]{64}", pair)
         assert rest == ["Max-Age=86400", "HttpOnly", "Path=/", "SameSite=Lax"]
         phone.sit(table, "east")
     first, second = (lose(phone, table) for table in tables)
     assert first != second
     assert len(first) == len(second) == 32
-    for made_up in ("", "x" * 33, "é" * 32):
-        phone.client.set_cookie("coming", made_up)
-        assert phone.get(f"/j/{tables[0].code}").status_code == 200
+
+
+@pytest.mark.parametrize("made_up", ["", "0" * 32, "0" * 64, "x" * 33, "é" * 64])
+def test_no_seat_s_token_follows_from_what_somebody_else_put_into_a_browser(home: WebHome, made_up: str) -> None:
+    table, phone = home.lobby(), home.browser()
+    phone.client.set_cookie("coming", made_up)
+    assert phone.get(f"/j/{table.code}").headers.getlist("Set-Cookie")[0].startswith("coming=")
+    phone.client.set_cookie("coming", made_up)
+    phone.sit(table, "east")
+    other = home.browser()
+    other.client.set_cookie("coming", made_up)
+    assert "You already have a seat" not in text_of(other.get(f"/j/{table.code}"))
+
+
+def test_over_tls_every_cookie_is_sent_over_tls_only(home: WebHome) -> None:
+    table = home.lobby()
+    https = {"Origin": "https://localhost"}
+    form = {"code": table.code, "seat": "east", "name": "Ana"}
+    answers = [
+        home.app.test_client().get(f"/j/{table.code}", base_url="https://localhost"),
+        *(
+            home.app.test_client().post(path, data=data, base_url="https://localhost", headers=https)
+            for path, data in (
+                (f"/t/{table.id}/sit", form),
+                (f"/t/{table.id}/screen", form),
+                ("/language", {"language": "es"}),
+            )
+        ),
+    ]
+    for answer in answers:
+        assert answer.status_code in (200, 303)
+        for cookie in answer.headers.getlist("Set-Cookie"):
+            assert {"Secure", "HttpOnly"} <= set(cookie.split("; ")), cookie
+    assert sum(len(answer.headers.getlist("Set-Cookie")) for answer in answers) == 6
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

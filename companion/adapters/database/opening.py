@@ -6,6 +6,7 @@ A change is durable when its transaction has ended: SQLite runs in WAL mode with
 from __future__ import annotations
 
 import re
+import secrets
 import sqlite3
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.adapters.database.schema import ABOUT, CHANNEL, METADATA, PASSING, SCHEMA, bring_up
+from companion.adapters.database.schema import ABOUT, CHANNEL, METADATA, PASSING, SCHEMA, SIGNING_KEY, bring_up
 from templo.files import draft_beside, make_database_private, sync
 
 CONNECT_S = 5
@@ -139,8 +140,10 @@ def _check_schema(engine: sa.Engine) -> None:
             wait_to_create(connection)
             PASSING.create_all(connection)
         METADATA.create_all(connection)
-        found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
-        if found is None:
+        about = {row.key: row.value for row in connection.execute(sa.select(ABOUT))}
+        if SIGNING_KEY not in about:
+            connection.execute(sa.insert(ABOUT), {"key": SIGNING_KEY, "value": secrets.token_hex(32)})
+        if (found := about.get("schema")) is None:
             connection.execute(sa.insert(ABOUT), {"key": "schema", "value": str(SCHEMA)})
             return
         if found not in map(str, range(1, SCHEMA + 1)):

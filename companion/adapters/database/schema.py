@@ -11,6 +11,8 @@ SCHEMA = 5
 """2 added whose hand made a log's entry, 3 the index by which a table finds its tokens, 4 the index and the
 numbers by which a token is known to be stored already, and what people decide about tokens held apart or old,
 5 what the temples doubt."""
+SIGNING_KEY = "signing_key"
+"""The row of `about` with which a companion signs what browsers keep, in hexadecimal digits."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -29,6 +29,7 @@ from companion.adapters.database.schema import (
     QUARANTINE,
     REQUESTS,
     RESENT,
+    SIGNING_KEY,
     SOURCES,
     TABLES,
     TEMPLES,
@@ -183,14 +184,17 @@ class SqlStore:
         with self._reading() as connection:
             return connection.execute(query).all()
 
-    def secret(self, name: str) -> str:
-        """Return a secret of this companion, or an empty string."""
-        with self._reading() as connection:
-            return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
+    def signing_key(self) -> bytes:
+        """Return the 32 bytes with which this companion signs what browsers keep."""
+        return bytes.fromhex(self._about(SIGNING_KEY))
 
     def note(self, name: str) -> str:
         """Return a note about this companion, or an empty string."""
-        return self.secret(f"{NOTE}{name}")
+        return self._about(f"{NOTE}{name}")
+
+    def _about(self, key: str) -> str:
+        with self._reading() as connection:
+            return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == key)).scalar() or ""
 
     def tables(self, without: Collection[str] = ()) -> list[TableRecord]:
         """Return every table except those with these ids, oldest first."""

@@ -150,10 +150,6 @@ class SqlTransaction:
                 _ANNOUNCE, {"announced": [f"{origin} {self._announced_as}{topic}" for topic in topics]}
             )
 
-    def set_secret(self, name: str, value: str) -> None:
-        """Add a new secret of this companion."""
-        self._connection.execute(sa.insert(ABOUT), {"key": name, "value": value})
-
     def expect_note(self, name: str, value: str) -> None:
         """Raise `Conflict` unless a note has this value, and lock it."""
         stored = sa.select(ABOUT.c.value).where(ABOUT.c.key == f"{NOTE}{name}").with_for_update()

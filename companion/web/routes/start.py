@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,20 +18,18 @@ from companion.web.routes.uploads import MOST_FAULTS, OF_TABLE, OWN, Brought, br
 from companion.web.server.guard import client
 from companion.web.site import (
     BAD_FORM,
+    COMING,
     FORBIDDEN,
-    TOKEN_LENGTH,
-    YEAR,
-    coming,
     free_seats,
     last_name,
     local_path,
     new_request,
     own,
-    pending_token,
     redirect_to,
     seat_token,
     set_code_cookie,
     set_coming_cookie,
+    set_cookie,
     set_name_cookie,
     set_token_cookie,
     site,
@@ -170,7 +167,7 @@ def language() -> Response:
         abort(400)
     response = redirect_to(local_path(request.form.get("next", ""), site().url("first")))
     path = site().url("first")
-    response.set_cookie(own("language"), chosen, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    set_cookie(response, own("language"), chosen, path)
     return response
 
 
@@ -449,18 +446,19 @@ def _pending(table_id: str) -> str:
 
     Raises `ServiceError` ``no_cookies`` if the browser did not keep what our own page gave it.
     """
-    secret = coming()
-    if not secret and not seat_token(table_id) and request.form.get("cookies") == "needed":
+    token = site().services.seats.pending_token(table_id, request.cookies.get(own(COMING), ""))
+    if not token and not seat_token(table_id) and request.form.get("cookies") == "needed":
         raise ServiceError("no_cookies")
-    return pending_token(table_id, secret)
+    return token
 
 
 def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:
     """Show the chairs of a table; a phone whose answer was lost when it sat down gets its seat's cookie here."""
-    table = site().services.tables.get(table_id)
-    secret = coming() or secrets.token_hex(TOKEN_LENGTH // 2)
-    token = pending_token(table_id, secret)
-    found = site().services.seats.own(table_id, token)
+    table, seats = site().services.tables.get(table_id), site().services.seats
+    coming = request.cookies.get(own(COMING), "")
+    if not (token := seats.pending_token(table_id, coming)):
+        coming = seats.coming_pass()
+    found = seats.own(table_id, token)
     page = site().page(
         "sit.html",
         status,
@@ -476,4 +474,4 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
     )
     if found and not site().held(table):
         set_token_cookie(page, table_id, token)
-    return set_coming_cookie(page, secret)
+    return set_coming_cookie(page, coming)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
+from werkzeug.exceptions import MethodNotAllowed
 
 MAX_BODY = 16_384
 """Bytes. A longer body is refused with 413, but at the few endpoints that take files."""
@@ -94,8 +95,9 @@ def install(
         host = request.environ.get("HTTP_HOST", "")
         if not hosts.known(host):
             raise Refused(400, "foreign_host", host=host[:80] or "-")
-        if request.method in WRITES and request.routing_exception is None:  # else there is nothing to write
-            if request.headers.get("Origin", "") != f"{request.scheme}://{host}":
+        if request.method in WRITES:
+            undeclared = isinstance(request.routing_exception, MethodNotAllowed)  # and so writes nothing
+            if not undeclared and request.headers.get("Origin", "") != f"{request.scheme}://{host}":
                 raise Refused(403, "foreign_origin")
             most = larger.get(request.endpoint or "", MAX_BODY)
             request.max_content_length = request.max_form_memory_size = most

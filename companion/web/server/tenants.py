@@ -74,7 +74,7 @@ def lead_on(app: Flask) -> None:
 
     @app.before_request
     def to_first_page() -> Response | None:
-        if not request.environ.get(LEADS_ON):
+        if not request.environ.get(LEADS_ON) or request.routing_exception is not None:
             return None
         asked = request.query_string.decode("latin-1")
         return cast(Response, redirect(f"{request.script_root}/{asked and '?'}{asked}", 308))
