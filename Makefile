@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo club temple sheets test coverage fresh packages packages-test appliance firmware conformance check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
+.PHONY: help demo club temple sheets test coverage fresh packages packages-test appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -77,6 +77,16 @@ conformance: ## play every game at random for long, or prove folders of your own
 	@TEMPLO_GAMES="$(GAMES)" TEMPLO_STATES="$${TEMPLO_STATES:-16000}" TEMPLO_WHOLE_GAMES="$${TEMPLO_WHOLE_GAMES:-3}" \
 		TEMPLO_POSTS="$${TEMPLO_POSTS:-2000}" .venv/bin/python -m pytest -s tests/games/test_conformance.py \
 		tests/games/test_words.py tests/web/security/test_posted_moves.py $(ARGS)
+
+validate: ## read the HTML of every page with the Nu checker, which needs Java
+	@tests/system-packages validate
+	@tests/system-packages
+	@tools/environment $(WORK)
+	@tools/node-modules tests/browser/validator build/validator
+	@rm -rf build/pages && mkdir -p build/pages
+	@TEMPLO_PAGES=$(CURDIR)/build/pages .venv/bin/python -m pytest -q tests/browser/test_every_page.py
+	@java -jar build/validator/node_modules/vnu-jar/build/dist/vnu.jar --errors-only build/pages
+	@echo "$$(ls build/pages | wc -l) pages: no errors"
 
 check: ## style, types and the direction of the imports
 	@tools/environment $(WORK)

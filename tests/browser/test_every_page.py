@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,9 @@ from tests.browser.test_look_back import doubtful
 from tests.web.conftest import ORGANISER
 
 Make = Callable[..., Device]
+
+KEPT = os.environ.get("TEMPLO_PAGES", "")
+"""A folder in which the HTML of every page is kept, for `make validate`."""
 
 MEASURE = (Path(__file__).parent / "targets.js").read_text(encoding="utf-8")
 THUMB = 44
@@ -167,6 +171,9 @@ def test_every_page_fits_a_phone_and_has_its_drawings_and_every_target_is_large_
         answer = reader.page.goto(companion.address + path)
         assert answer
         assert answer.status == (404 if path == NOWHERE else 200), path
+        if KEPT:
+            name = re.sub(r"[^\w.=-]+", "-", path.strip("/")) or "first"
+            (Path(KEPT) / f"{name}.html").write_bytes(answer.body())
         if path != NOWHERE:
             left -= {routes.bind("localhost").match(path.partition("?")[0])[0]}
         reader.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")

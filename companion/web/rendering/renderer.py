@@ -27,6 +27,7 @@ tap, such as a map. An element with ``data-speak="name"`` is read out by screen 
 ``templates/print/<name>.html`` is a printable page: one ``<section class="leaf">`` for each page of paper. It can use
 ``slice``, ``t`` and ``words`` as above, and:
 
+- ``sheet`` its own name, for ids that are unique where several are printed together
 - ``paper`` its ``name``, ``width`` and ``height``, and ``paper.grid(width, height)`` for pieces to be cut apart
   (`companion.web.rendering.paper`); all lengths are millimetres
 - ``drawing(id, width, height=width)`` a symbol of `companion/art` in a true size
@@ -295,6 +296,7 @@ class Renderer:
             words=words,
             language=language,
             slice=slice_,
+            sheet=name,
             paper=printing.paper,
             drawing=art.drawing,
             placed=art.placed,
@@ -501,7 +503,8 @@ def spelled(code: str) -> str:
 
 def clock(words: Texts, iso: str) -> Markup:
     """Return a time of day, which the browser converts to its own time zone."""
-    return _clock(iso, words.time(datetime.fromisoformat(iso)))
+    at = datetime.fromisoformat(iso)
+    return _clock(at.isoformat(timespec="seconds"), words.time(at))
 
 
 @lru_cache(maxsize=1024)

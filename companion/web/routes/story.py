@@ -93,7 +93,6 @@ def _steps(table: Table) -> tuple[ReplayStep, ...]:
 def _lines(words: Texts, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
     return [
         {
-            "n": each.n,
             "mark": line.mark,
             "words": line_text(words.named, line.code, line.facts),
             "hand": _hand_text(words, each.hand) if first else "",
