@@ -18,6 +18,12 @@ def pages(pdf: bytes) -> list[PageObject]:
     return list(PdfReader(io.BytesIO(pdf)).pages)
 
 
+def asked(pdf: bytes) -> dict[str, str]:
+    """Return what a PDF asks of the viewer who prints it."""
+    asks = PdfReader(io.BytesIO(pdf)).trailer["/Root"]["/ViewerPreferences"]  # type: ignore[index]
+    return {str(key): str(value) for key, value in asks.items()}
+
+
 def size(page: PageObject) -> tuple[float, float]:
     """Return a page's width and height."""
     box = page.mediabox

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import weasyprint
+from pypdf import PdfReader
 
 from companion.cli.command_line import main
 from companion.cli.sheets import command_line as sheets
@@ -87,6 +91,26 @@ def test_a_pdf_has_a_page_for_each_leaf_of_the_size_of_its_paper(paper: Paper) -
 def test_a_pdf_holds_the_projects_own_font_whatever_this_machine_has() -> None:
     drawn = reading.fonts(reading.pages(PRESS.pdf(next(PRESS.sheets(["market/score_pad"])), USUAL))[0])
     assert drawn == {"Noto-Sans", "Noto-Sans-Bold"}
+
+
+def test_a_pdf_asks_to_be_printed_in_its_own_size_and_cards_on_both_sides() -> None:
+    own = {"/PrintScaling": "/None"}
+    both = own | {"/Duplex": "/DuplexFlipLongEdge"}
+    cards = next(PRESS.sheets(["mexica/war_cards"]))
+    for sheet, printing, asked in (
+        (track(), USUAL, own),
+        (cards, USUAL, both),
+        (cards, replace(USUAL, fronts_only=True), own),
+        (next(PRESS.sheets(["siege"])), USUAL, own),
+    ):
+        assert reading.asked(PRESS.pdf(sheet, printing)) == asked, sheet
+
+
+@pytest.mark.skipif("pdf_tags" not in weasyprint.DEFAULT_OPTIONS, reason="this WeasyPrint tags nothing")
+def test_a_pdf_is_tagged() -> None:
+    root = PdfReader(io.BytesIO(PRESS.pdf(track(), USUAL))).trailer["/Root"]
+    assert root["/MarkInfo"]["/Marked"]
+    assert root["/StructTreeRoot"]
 
 
 def test_a_hundred_millimetres_are_a_hundred_millimetres_in_a_pdf() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -136,16 +137,14 @@ class Press:
 
     def pdf(self, sheet: Sheet, printing: Printing) -> bytes:
         """Return a sheet as a PDF; raises `SheetsError` if WeasyPrint is not there."""
-        written: bytes = self.document(sheet, printing).write_pdf()
-        return written
+        html = self.html(sheet, printing)
+        both = not printing.fronts_only and _has_backs(html)
+        asks = {"PrintScaling": "/None"} | ({"Duplex": "/DuplexFlipLongEdge"} if both else {})
+        return self._written(html, _size(printing.paper), asks)
 
     def document(self, sheet: Sheet, printing: Printing) -> Any:
         """Return a sheet as WeasyPrint laid it out; raises `SheetsError` if that is not there."""
-        weasyprint = _weasyprint()
-        style, known = self._fonts
-        size = weasyprint.CSS(string=_size(printing.paper), font_config=known)
-        page = weasyprint.HTML(string=self.html(sheet, printing), base_url=SHELL.as_uri())
-        return page.render(stylesheets=[style, size], font_config=known)
+        return self._laid_out(self.html(sheet, printing), _size(printing.paper))
 
     def single(self, game: Game[Any], name: str, language: str, width: float, height: float) -> bytes:
         """Return a PDF of a page's pieces, each alone on a leaf of its own size in millimetres, without marks.
@@ -153,13 +152,24 @@ class Press:
         Fronts and backs come in the order in which the page prints them. Raises `SheetsError`.
         """
         paper = Paper("piece", width, height, margin=0)
+        html = self.html(Sheet(game, name, language), Printing(paper))
+        return self._written(html, _size(paper) + _ALONE, {"PrintScaling": "/None"})
+
+    def _written(self, html: str, style: str, asks: Mapping[str, str]) -> bytes:
+        """Return a page as a PDF, tagged where WeasyPrint can, that asks the viewer who prints it for `asks`."""
+
+        def ask(_document: Any, pdf: Any) -> None:
+            pdf.catalog["ViewerPreferences"] = "<<" + "".join(f"/{key} {value}" for key, value in asks.items()) + ">>"
+
+        tags = {"pdf_tags": True} if "pdf_tags" in _weasyprint().DEFAULT_OPTIONS else {}
+        written: bytes = self._laid_out(html, style).write_pdf(finisher=ask, **tags)
+        return written
+
+    def _laid_out(self, html: str, css: str) -> Any:
         weasyprint = _weasyprint()
         style, known = self._fonts
-        alone = weasyprint.CSS(string=_size(paper) + _ALONE, font_config=known)
-        html = self.html(Sheet(game, name, language), Printing(paper))
         page = weasyprint.HTML(string=html, base_url=SHELL.as_uri())
-        written: bytes = page.render(stylesheets=[style, alone], font_config=known).write_pdf()
-        return written
+        return page.render(stylesheets=[style, weasyprint.CSS(string=css, font_config=known)], font_config=known)
 
     @cached_property
     def _fonts(self) -> tuple[Any, Any]:
@@ -185,6 +195,12 @@ _ALONE = """
 .leaf > .cut-marks, .leaf .ruler { display: none !important; }
 """
 """What a page leaves out that shows its pieces one by one."""
+
+
+def _has_backs(html: str) -> bool:
+    """Return whether the back of every leaf of a page follows it."""
+    leaves = re.findall(r'<section class="leaf([^"]*)"', html)
+    return bool(leaves) and ["backs" in each for each in leaves] == [False, True] * (len(leaves) // 2)
 
 
 def _size(paper: Paper) -> str:
