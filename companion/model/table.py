@@ -125,14 +125,17 @@ class LoggedEntry:
 class Step:
     """One action that was not undone, the state after it, and when that state's turn began.
 
-    `whose` is the seat whose move it was: `by` itself, or the one for which another acted.
+    `n` is the number of its entry. `whose` is the seat whose move it was: `by` itself, or the one for which another
+    acted. `hand` is the seat of whoever typed an outcome of chance, `APP` where the app drew it.
     """
 
+    n: int
     by: Seat
     action: Action
     state: Any
     turn_began: datetime
     whose: Seat = ""
+    hand: Seat = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,13 +453,15 @@ class Table:
             return after
         same_turn = self.game.turn(after) == self.game.turn(last.state)
         whose, hand = self._whose(entry, move)
-        step = Step(entry.by, move, after, last.turn_began if same_turn else entry.at, whose)
+        began = last.turn_began if same_turn else entry.at
+        step = Step(entry.n, entry.by, move, after, began, whose, entry.hand if entry.by == CHANCE else "")
         lines = self.game.story(last.state, entry.by, move, after)
         acted_for = {seat: each for seat, each in self.acted_for.items() if seat != whose}
         if hand != whose:
             acted_for[whose] = ActedFor(hand, entry.n, tuple(lines))
         # Another player's move ends what can be undone; states that cannot be restored are not stored.
-        steps = self.steps if last.by == entry.by and self.undo_refused(entry.by) is None else self.steps[-1:]
+        maker = step.hand or step.by
+        steps = self.steps if maker == (last.hand or last.by) and not self.undo_refused(maker) else self.steps[-1:]
         ended_at = (self.ended_at or entry.at) if self.is_closed or self.game.on_turn(after) is None else None
         return self._logged(entry, lines, steps=(*steps, step), acted_for=acted_for, ended_at=ended_at)
 
@@ -473,19 +478,26 @@ class Table:
     def undo_refused(self, seat: Seat) -> Refusal | None:
         """Return why a seat cannot undo its last move, or what another did for it; None if it can.
 
+        An outcome of chance that a person typed is undone by who typed it; what the app drew stays.
+
         >>> given = begun.extended(begun.entry(at, "east", Move("sacrifice", ("tlaloc", 2))))
         >>> given.undo_refused("east"), given.undo_refused("west").code
-        (None, 'undo_barred')
+        (None, 'undo_followed')
         """
         if self.is_closed:
             return Refusal("table_closed")
         if len(self.steps) < 2:
             return Refusal("nothing_to_undo")
         before, last = self.steps[-2:]
-        move = last.action if last.by != CHANCE and seat in (last.by, last.whose) else None
-        if not isinstance(move, Move) or not self.game.undoable(before.state, last.by, move):
-            return Refusal("undo_barred")
-        return None
+        if last.by == CHANCE and last.hand in ("", APP):
+            return Refusal("undo_drawn")
+        if seat not in ((last.hand,) if last.by == CHANCE else (last.by, last.whose)):
+            return Refusal("undo_followed", {"n": last.n})
+        if last.by == CHANCE:
+            return None
+        move = last.action
+        undoable = isinstance(move, Move) and self.game.undoable(before.state, last.by, move)
+        return None if undoable else Refusal("undo_final")
 
     def fall(self, token: contract.Token, *, stranger: bool = False, doubt: str = "") -> Move:
         """Return the move that enters a token into this table's game, with any doubt about it.
@@ -610,7 +622,7 @@ class Table:
     def _begun(self, entry: Entry) -> Table | Refusal:
         if self.began_at is not None:
             return Refusal("begun_already")
-        opening = Step(COMPANION, entry.action, self.game.setup(self.options, self.charter.seats), entry.at)
+        opening = Step(entry.n, COMPANION, entry.action, self.game.setup(self.options, self.charter.seats), entry.at)
         return self._logged(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
 
     def _beside(self, entry: Entry, move: Move) -> Table | Refusal:
@@ -633,7 +645,7 @@ class Table:
             state = self.game.amended(self.state, amended.options)
             if isinstance(state, Refusal):
                 return state
-            step = Step(entry.by, entry.action, state, self.steps[-1].turn_began)
+            step = Step(entry.n, entry.by, entry.action, state, self.steps[-1].turn_began)
             amended = replace(amended, steps=(step,))
         return amended._logged(entry, [Line(f"amended.{key}")])
 

@@ -107,7 +107,7 @@ def test_a_tap_can_be_taken_back_until_something_else_happens(home: Home) -> Non
     home.services.temples.intake.receive([("templo", home.token(1))])
     refused = home.services.play.undo(table.id, token, "east", home.services.tables.get(table.id).version, "u2")
     assert refused.refusal is not None
-    assert refused.refusal.code == "undo_barred"
+    assert refused.refusal.code == "undo_followed"
 
 
 def test_what_was_taken_back_stays_taken_back_after_a_restart(home: Home) -> None:

@@ -182,6 +182,17 @@ def test_who_holds_no_seat_changes_nothing(home: WebHome, phone: Browser) -> Non
     assert phone.move(other, "north", "end_turn", version=2).status_code == 403
 
 
+def test_a_seat_that_may_not_undo_reads_what_has_happened_since(home: WebHome, phone: Browser) -> None:
+    table = home.table(temple="table")
+    phone.sit(table, "east")
+    phone.move(table, "east", "sacrifice", "tlaloc", 1, version=home.services.tables.get(table.id).version)
+    home.services.temples.intake.receive([("table", home.token(1))])
+    version = str(home.services.tables.get(table.id).version)
+    answer = phone.post(f"/t/{table.id}/undo", {"seat": "east", "version": version, "request": "u1"})
+    assert answer.status_code == 409
+    assert "since then, this has happened: Ana gives 1 token to Tlaloc." in text_of(answer)
+
+
 def test_undo_is_offered_to_the_seat_that_moved_and_takes_the_move_back(home: WebHome, phone: Browser) -> None:
     table = home.table()
     phone.sit(table, "east")

@@ -18,6 +18,7 @@ from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.previews import preview_text
 from companion.web.rendering.renderer import fill_placeholders, placer, spelled
+from companion.web.rendering.texts import line_text
 from companion.web.site import (
     language,
     new_request,
@@ -399,7 +400,11 @@ def played_response(table_id: str, played: Played) -> Response:
 
 def refusal_text(table: Table, refusal: Refusal) -> str:
     """Return why the rules of a table refused a move, in its game's words."""
-    return site().words(table)(f"refusal.{refusal.code}", **refusal.facts)
+    words, facts = site().words(table), refusal.facts
+    if refusal.code == "undo_followed":
+        since = next((each for each in table.logged if each.n == facts["n"]), table.logged[-1]).lines[-1]
+        facts = {**facts, "line": line_text(words, since.code, since.facts)}
+    return words(f"refusal.{refusal.code}", **facts)
 
 
 def _done(table_id: str) -> Response:
