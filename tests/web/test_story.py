@@ -56,6 +56,21 @@ def test_the_story_has_what_its_game_draws_and_the_same_in_numbers(
     assert "style=" not in html
 
 
+def test_story_replay_and_export_name_who_sat_there_then(home: WebHome, phone: Browser, played: str) -> None:
+    table = home.services.tables.get(played)
+    home.services.seats.free(played, table.code, "east")
+    home.services.seats.sit(played, table.code, "east", "Cid")
+    first = sections(phone.get(f"/t/{played}/story").get_data(as_text=True))[1]
+    assert re.search(r"Turn 1</span>\s*Ana", first)
+    assert "Ana gave 2 to Tlaloc" in first
+    rows = phone.get(f"/t/{played}/export.csv").get_data(as_text=True).splitlines()
+    gave = next(number for number, row in enumerate(rows) if "Ana gave 3 to Huitzilopochtli" in row)
+    assert ",Ana," in rows[gave]
+    assert "Cid sits down: East" in rows[-1]
+    step = rows[gave].partition(",")[0]
+    assert "Ana gave 3 to Huitzilopochtli" in text_of(phone.get(f"/t/{played}/replay?step={step}"))
+
+
 def test_a_story_speaks_the_language_of_its_reader(home: WebHome, played: str) -> None:
     page = text_of(home.browser(language="es").get(f"/t/{played}/story"))
     assert "Quién alimentó a quién" in page

@@ -41,6 +41,7 @@ def story(table_id: str) -> Response:
     table = here.services.tables.get(table_id)
     words = here.words(table)
     steps = _steps(table)
+    then = _words_then(steps)
     render = here.renderer.of_story(table, words.language)
     charts = table.game.charts(table.game.view(each.state, None) for each in ends(steps))
     return here.page(
@@ -52,9 +53,10 @@ def story(table_id: str) -> Response:
             {
                 "n": turn.n,
                 "seat": turn.seat,
+                "words": then[turn.last],
                 "began": clock(words, turn.began.isoformat()),
                 "last": turn.last,
-                "lines": _lines(words, turn.logged),
+                "lines": _lines(then, turn.logged),
             }
             for turn in turns(steps)
         ],
@@ -90,13 +92,18 @@ def _steps(table: Table) -> tuple[ReplayStep, ...]:
     return past.steps(site().prefix, table, site().services.tables.replay)
 
 
-def _lines(words: Texts, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
+def _words_then(steps: Sequence[ReplayStep]) -> dict[int, Texts]:
+    """Return for the number of each entry the words that name who sat there then."""
+    return {step.entry.n: site().words(step.after) for step in steps}
+
+
+def _lines(then: Mapping[int, Texts], logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
     return [
         {
             "mark": line.mark,
-            "words": line_text(words.named, line.code, line.facts),
-            "hand": _hand_text(words, each.hand) if first else "",
-            "clock": clock(words, each.at.isoformat()),
+            "words": line_text(then[each.n].named, line.code, line.facts),
+            "hand": _hand_text(then[each.n], each.hand) if first else "",
+            "clock": clock(then[each.n], each.at.isoformat()),
         }
         for each in logged
         for first, line in ((line is each.lines[0], line) for line in each.lines)
@@ -132,7 +139,8 @@ def export_csv(table_id: str) -> Response:
     rows = csv.writer(out)
     rows.writerow([words(f"export.{name}") for name in ("entry", "time", "turn", "by", "hand", "what")])
     for step in _steps(table):
-        entry, before, _ = step
+        entry, before, after = step
+        words = here.words(after)
         turn = table.game.turn(before.state) if before.steps else 0
         hand = _who(words, entry.hand) if entry.hand else ""
         for line in step.lines:
@@ -175,16 +183,15 @@ def replay(table_id: str) -> Response:
     layout = "screen" if request.args.get("as") == "screen" else "phone"
     steps = _steps(now)[:step]
     table = steps[-1].after if steps else Table.opened(now.charter, now.game)
-    words = here.words(now)
     logged = table.logged[-1:] if steps and steps[-1].lines else ()
     return here.page(
         "replay.html",
         table=now,
-        gt=words,
+        gt=here.words(table),
         layout=layout,
         phase=table.phase,
         step=step,
-        lines=_lines(words, logged),
+        lines=_lines(_words_then(steps[-1:]), logged),
         turn=table.turn,
         regions=_past_regions(table, layout),
         art=here.art(now.charter.game),
