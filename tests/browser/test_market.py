@@ -236,7 +236,7 @@ def test_the_score_pad_refuses_more_tokens_than_there_are(companion: Companion, 
     field.fill("21")
     phone.complaints.clear()
     field.press("Tab")
-    expect(phone.page.locator(".notice")).to_contain_text("no more of them")
+    expect(phone.page.locator(".notice")).to_contain_text("from 0 to 20")
     expect(field).to_have_value("0")
     phone.complaints.clear()  # the browser's own line for the answer 409
 

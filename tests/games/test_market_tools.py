@@ -75,6 +75,20 @@ def test_the_pad_takes_no_more_tokens_than_there_are() -> None:
     assert not isinstance(TOOLS["score"].play(state, USER, Move("tokens", ("one", "pottery", 5))), Refusal)
 
 
+def test_a_number_that_is_not_possible_is_refused_with_those_that_are() -> None:
+    tool = TOOLS["score"]
+    state = made("score", ("king", "cloth", 9), ("tokens", "one", "cloth", 4))
+    for move, high in (
+        (Move("tokens", ("two", "cloth", 8)), 7),
+        (Move("tokens", ("one", "cloth", 21)), 11),
+        (Move("coins", ("one", 5)), 4),
+        (Move("coins", ("one", 10**9)), 4),
+    ):
+        refused = tool.play(state, USER, move)
+        assert isinstance(refused, Refusal)
+        assert (refused.code, refused.facts) == ("cannot", {"low": 0, "high": high})
+
+
 def test_with_fewer_players_each_scores_alone_and_a_row_that_falls_away_is_blank() -> None:
     view = seen("score", *EXAMPLE, ("players", 3), ("players", 4))
     assert view["groups"][1]["rows"][1]["points"] == 0

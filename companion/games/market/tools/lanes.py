@@ -24,7 +24,7 @@ from companion.games.market.rules.board import (
 from companion.games.market.rules.options import OPTIONS, HouseRules
 from companion.games.market.rules.purchase import Deal, Refused, deal, deals
 from companion.games.market.rules.state import TURN, State
-from companion.games.market.tools.tool import CANNOT, MarketTool
+from companion.games.market.tools.tool import MarketTool
 
 SIDE: Seat = "south"
 NOTHING = "nothing"
@@ -105,7 +105,7 @@ class Lanes(MarketTool[Setting]):
             MoveType(
                 "lift", lambda state, cell: replace(state, market=put(state.market, cell, HOLE)), {"cell": cell}
             ),
-            MoveType("vendor", _vendor, {"commodity": commodity, "n": number(0, PER_COMMODITY, CANNOT)}),
+            MoveType("vendor", _vendor, {"commodity": commodity, "n": number(0, PER_COMMODITY)}),
             MoveType("coin", _coin, {"lane": lane}),
             MoveType("holds", _holds, {"lane": lane, "commodity": one_of(*COMMODITIES, NOTHING)}),
             MoveType("order", lambda state, order: replace(state, order=order), {"order": one_of(*ORDERS)}),

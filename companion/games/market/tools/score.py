@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from companion.games.kit import Arg, Json, Move, MoveType, Seat, Struct, Value, number, one_of, put, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.scoring import Holding, score
-from companion.games.market.tools.tool import CANNOT, MarketTool
+from companion.games.market.tools.tool import MarketTool
 
 ROWS = ("one", "two", "three", "four")
 TIES = ("once", "none", "both")
@@ -75,14 +75,14 @@ class ScorePad(MarketTool[Pad]):
 
     def declared(self) -> Sequence[MoveType[Pad]]:
         """Return every tap: who plays, how ties count, a number in a box, a clear pad."""
-        row, commodity, tokens = one_of(*ROWS), one_of(*COMMODITIES), number(0, PER_COMMODITY, CANNOT)
+        row, commodity, tokens = one_of(*ROWS), one_of(*COMMODITIES), number(0, PER_COMMODITY)
         return (
             MoveType("players", _players, {"n": number(2, 4)}),
             MoveType("ties", lambda state, ties: replace(state, ties=ties), {"ties": one_of(*TIES)}),
             MoveType("tie_sum", lambda state, sums: replace(state, tie_sum=sums), {"sums": one_of(*SUMS)}),
             MoveType("king", _king, {"commodity": commodity, "n": tokens}),
             MoveType("tokens", _tokens, {"row": row, "commodity": commodity, "n": tokens}),
-            MoveType("coins", _coins, {"row": row, "n": number(0, MOST_COINS, CANNOT)}),
+            MoveType("coins", _coins, {"row": row, "n": number(0, MOST_COINS)}),
             MoveType("clear", lambda state: state.cleared),
         )
 

@@ -13,6 +13,10 @@ CANNOT = "cannot"
 """Why a number is refused, typed or tapped, that is more than there are."""
 
 
+def _all_but_last(move: Move) -> tuple[Arg, ...]:
+    return (move.name, *move.args[:-1])
+
+
 class MarketTool(Tool[S]):
     """A tool without an end. A move is legal where it is listed, and that is all its rules."""
 
@@ -48,8 +52,19 @@ class MarketTool(Tool[S]):
         return Choice(move.name, self.facts(move), self.element(move.name, move.args), move, move.name)
 
     def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
-        """Return whether there is such a move at all now."""
-        return Refusal(CANNOT if move.name in {each.name for each in self.moves(state, seat)} else "not_now")
+        """Return from which number to which there is such a move now, or that there is none at all."""
+        alike = [each.args for each in self.moves(state, seat) if _all_but_last(each) == _all_but_last(move)]
+        numbers = [args[-1] for args in alike if args and isinstance(args[-1], int)]
+        if not numbers or not move.args or type(move.args[-1]) is not int:
+            return Refusal("not_now")
+        return Refusal(CANNOT, {"low": min(numbers), "high": max(numbers)})
+
+    def _gate(self, state: S, seat: Seat, move: Move) -> Refusal | None:
+        """Refuse a number before its kind does: what is possible depends on what lies elsewhere."""
+        if refusal := super()._gate(state, seat, move):
+            return refusal
+        refusal = self._legal(state, seat, move) if {*map(type, move.args)} <= {int, str} else None
+        return refusal if refusal and refusal.code == CANNOT else None
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return one region, the page itself, with the acting seat and the due roll."""
