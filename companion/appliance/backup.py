@@ -34,6 +34,9 @@ PATIENCE_S = 1800.0
 """A store of many years on a slow card takes minutes."""
 
 LEDGER, STORE = "ledger.templo", "store.sqlite"
+LAST_STORE = "last-backup.sqlite"
+"""The newest backup of the store beside it, which the companion can restore by itself if the store is damaged."""
+
 _DATABASES = {LEDGER: "ledger.sqlite3", STORE: "companion.sqlite"}
 """What each is a copy of, in the state folder of its program, unless the store is elsewhere."""
 _ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
@@ -66,9 +69,14 @@ class Program:
         """The name of its settings file in an archive."""
         return f"settings/{self.unit.removeprefix('templo-')}.toml"
 
+    @property
+    def database(self) -> Path:
+        """Where its database is, unless its settings name another one."""
+        return self.state / _DATABASES.get(self.member, self.member)
+
     def size(self) -> int:
         """Return how many bytes its database has, with what is still in its log."""
-        database = self.state / _DATABASES.get(self.member, self.member)
+        database = self.database
         paths = [database.with_name(database.name + ending) for ending in ("", "-wal")]
         return sum(path.stat().st_size for path in paths if path.exists())
 
@@ -115,6 +123,18 @@ class Program:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def take(self, copy: Path, target: Path) -> None:
+        """Take a copy of its database out of its folder; one of a store beside it stays there, too, as the last."""
+        if self.member != STORE or not self.database.exists():
+            shutil.move(copy, target)
+            return
+        try:
+            os.link(copy, target)
+        except OSError:  # on another disk
+            shutil.copyfile(copy, target)
+        copy.replace(self.state / LAST_STORE)
+        files.sync(self.state)
 
     def own(self, path: Path) -> None:
         """Let its user have a file or a folder."""
@@ -360,7 +380,8 @@ def _collect(installation: Installation, file: Path, work: Path, now: datetime, 
                 option = ["--if-begun"] if program.member == LEDGER else []
                 lines += program.run("backup", *option, str(copy)).replace(str(copy), program.member).splitlines()
                 if copy.exists():
-                    members[program.member] = Path(shutil.move(copy, copies / program.member))
+                    members[program.member] = copies / program.member
+                    program.take(copy, members[program.member])
         archive.pack(file, members, now, replace=replace)
     return [*lines, f"Wrote {file}: {file.stat().st_size / 1e6:.1f} MB, with {len(members)} files."]
 

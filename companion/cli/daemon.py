@@ -10,8 +10,8 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from companion.adapters import boot_fault, installation
 from companion.adapters.background import Background
 from companion.adapters.credentials import Offered, brokers_for
 from companion.adapters.database import store_lock
+from companion.adapters.database.opening import StoreError, sqlite_path, without_password
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.database.tenants import Tenants
 from companion.adapters.message_end import MessageEnd
@@ -76,11 +77,12 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
 
     def start() -> int:
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
+            _check_not_emptied(settings)
             first_start = settings.web.first_start == "on" and not demo_temples
-            daemon = _Daemon(settings, games, instance, first_start, supervised.extend_start)
-            return daemon.serve(supervised, demo_temples, deck)
+            with closing(SqlStore(settings.store_url, on_progress=supervised.extend_start)) as store:
+                return _Daemon(settings, store, games, instance, first_start).serve(supervised, demo_temples, deck)
 
-    return start_when_possible(start, settings.web, supervised)
+    return start_when_possible(start, settings, supervised, lambda: _code(settings.state_directory / FILE))
 
 
 def _check(settings: Settings) -> None:
@@ -92,25 +94,34 @@ def _check(settings: Settings) -> None:
         )
 
 
+def _check_not_emptied(settings: Settings) -> None:
+    """Raise `StoreError` for a file without a byte where there was a store before: it would begin a new one."""
+    path = sqlite_path(settings.store_url)
+    if path and path.exists() and not path.stat().st_size and (settings.state_directory / FILE).exists():
+        raise StoreError(f"store {path} is empty; expected the database that was there before")
+
+
 class _Daemon:
     """Every object of the companion, connected to the others; `serve` starts and stops them."""
 
     def __init__(
         self,
         settings: Settings,
+        store: SqlStore,
         games: Mapping[str, Game[Any]],
         instance: str,
         first_start: bool,
-        on_progress: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._died: list[str] = []
+        self._damage = ""
+        self._is_stopping = False
         shared = settings.shared == "on"
         self._pulse = Pulse(
             ("intake", "link", "server", "pages", "pacer", *(sharing.THREADS if shared else ())), time.monotonic
         )
         self._hub = Hub()
-        self._store = SqlStore(settings.store_url, on_progress=on_progress)
+        self._store = store
         workspace = Workspace(
             self._store, games, _now, secrets.token_bytes, self._on_change, paced=True, shared=shared
         )
@@ -167,8 +178,13 @@ class _Daemon:
         )
 
     def serve(self, supervised: Supervisor, demo_temples: Sequence[str], deck: Path | None) -> int:
-        """Serve until a signal or a thread's death ends it; return the process's exit status."""
-        watch = _Watch(Feeder(self._pulse, supervised))
+        """Serve until a signal or a thread's death ends it; return the process's exit status.
+
+        Raises `StoreError` if the store proves to be damaged meanwhile.
+        """
+        feeder = Feeder(self._pulse, supervised)
+        watch = _Watch(feeder)
+        self._store.on_damage = self._on_damage
         self._catch_ends()
         self._intake.start()
         self._pacer.start()
@@ -183,7 +199,8 @@ class _Daemon:
         try:
             self._server.serve()
         finally:
-            watch.stop()
+            if not self._damage:
+                feeder.stopping()
             self._hub.close()
             for draft in drafts:
                 draft.stop()
@@ -195,7 +212,9 @@ class _Daemon:
             self._shelving.stop()
             self._message_end.stop()
             self._playtests.close()
-            self._store.close()
+            watch.stop()
+        if self._damage:
+            raise StoreError(f"store {without_password(self._settings.store_url)!r} is damaged ({self._damage})")
         return EXIT_DEAD if self._died else 0
 
     def _sharing(self, workspace: Workspace) -> sharing.Share:
@@ -260,7 +279,13 @@ class _Daemon:
         logging.critical("the thread %s died; ending, to be restarted", self._died[-1], exc_info=last.exc_value)
         self._stop()
 
+    def _on_damage(self, problem: str) -> None:
+        if not self._is_stopping:
+            self._damage = problem
+            self._stop()
+
     def _stop(self) -> None:
+        self._is_stopping = True
         self._hub.close()
         if self._hosted:
             self._hosted.end_streams()
@@ -273,10 +298,6 @@ class _Watch(Background):
     def __init__(self, feeder: Feeder) -> None:
         super().__init__("watch")
         self._feeder = feeder
-
-    def stop(self, within_s: float | None = None) -> None:
-        super().stop(within_s)
-        self._feeder.stopping()
 
     def _run(self) -> None:
         while not self._ending.wait(self._feeder.pause(WATCH_S)):

@@ -209,7 +209,7 @@ class KnownTables:
     def _folded(self, charter: Charter, entries: Iterable[Entry], keys: Mapping[Seat, str]) -> Table | None:
         try:
             return folded(Table.opened(charter, self.game(charter.game)), entries).with_keys(keys)
-        except (ServiceError, ValueError) as error:
+        except Exception as error:  # what a game's rules raise for a log that its rules did not write
             self._refuse(charter, error)
             return None
 

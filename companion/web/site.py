@@ -321,32 +321,25 @@ class Site:
         """Return whether this request may set up the place: until somebody has, anybody may; then its owner."""
         if not self.services.setup.finished:
             return True
-        return _is_proved(self.config.owner, OWNER)
+        return is_proved(self.config.owner, OWNER)
 
     def owner_proof(self, typed: str) -> str:
-        """Return the owner's proof for a typed code; raises `ServiceError` ``wrong_code``.
+        """Return the owner's proof for a typed code; raises `ServiceError` ``wrong_owner_code``.
 
         Wrong ones are counted with those of tables; too many lock the address out.
         """
-        return self._proof(self.config.owner, typed, "wrong_code")
+        return proof_for(self.config.owner, typed, self.lockout, "wrong_owner_code")
 
     def is_organiser(self) -> bool:
         """Return whether the organiser's code was typed in this request's browser."""
-        return _is_proved(self.config.organiser, ORGANISER)
+        return is_proved(self.config.organiser, ORGANISER)
 
     def organiser_proof(self, typed: str) -> str:
         """Return the organiser's proof for a typed code, as `owner_proof` does.
 
         Raises `ServiceError` ``wrong_organiser_code``.
         """
-        return self._proof(self.config.organiser, typed, "wrong_organiser_code")
-
-    def _proof(self, holder: Owner | None, typed: str, refusal: str) -> str:
-        self.lockout.check(request.remote_addr)
-        if holder is None or not hmac.compare_digest(holder.code.encode(), normal_code(typed).encode()):
-            self.lockout.wrong(request.remote_addr)
-            raise ServiceError(refusal)
-        return holder.proof
+        return proof_for(self.config.organiser, typed, self.lockout, "wrong_organiser_code")
 
     def check_code(self, table: Table, code: str) -> None:
         """Raise `ServiceError` ``wrong_code`` if a code is not this table's.
@@ -375,7 +368,19 @@ def set_cookie(
     response.set_cookie(name, value, max_age, path=path, secure=secure, httponly=True, samesite=samesite)
 
 
-def _is_proved(holder: Owner | None, cookie: str) -> bool:
+def proof_for(holder: Owner | None, typed: str, lockout: Lockout, refusal: str) -> str:
+    """Return the proof for a typed code of the owner or the organiser; raises `ServiceError` with the code `refusal`.
+
+    Wrong codes of an address are counted, and too many lock it out.
+    """
+    lockout.check(request.remote_addr)
+    if holder is None or not hmac.compare_digest(holder.code.encode(), normal_code(typed).encode()):
+        lockout.wrong(request.remote_addr)
+        raise ServiceError(refusal)
+    return holder.proof
+
+
+def is_proved(holder: Owner | None, cookie: str) -> bool:
     """Return whether this request's browser proves that a code was typed in it."""
     proof = request.cookies.get(cookie, "")
     return holder is not None and hmac.compare_digest(holder.proof.encode(), proof.encode())

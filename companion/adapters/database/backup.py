@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -110,6 +110,16 @@ def examine(file: Path) -> Backup:
         raise BackupError(
             f"{file} is not a backup ({error}); expected a file that 'templo-companion backup' made"
         ) from None
+
+
+def newest(folder: Path, url: str) -> tuple[Path, Backup] | None:
+    """Return the newest undamaged backup among the ``*.sqlite`` in a folder, without the database at `url` itself."""
+    found = []
+    for file in folder.glob("*.sqlite"):
+        with suppress(BackupError):
+            if file != sqlite_path(url):
+                found.append((file, examine(file)))
+    return max(found, key=lambda each: each[1].made_at, default=None)
 
 
 def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
@@ -219,7 +229,7 @@ def _set_aside(path: Path, aside: Path) -> None:
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         pass  # it may be damaged, hence the restore; its log goes with it
     try:
         os.link(path, aside)

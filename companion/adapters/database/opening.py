@@ -117,7 +117,7 @@ def opened(
         except BaseException:
             engine.dispose()
             raise
-    except (sa.exc.SQLAlchemyError, ImportError) as error:
+    except (sa.exc.SQLAlchemyError, ImportError, UnicodeDecodeError) as error:  # a damaged schema is no text
         raise StoreError(
             f"store is {without_password(url)!r}; expected a database that can be opened ({reason(error)})"
         ) from error
@@ -139,17 +139,33 @@ def _check_schema(engine: sa.Engine) -> None:
         if connection.dialect.name == "postgresql":
             wait_to_create(connection)
             PASSING.create_all(connection)
+        found = _found_schema(connection)
         METADATA.create_all(connection)
-        about = {row.key: row.value for row in connection.execute(sa.select(ABOUT))}
-        if SIGNING_KEY not in about:
+        if not connection.execute(sa.select(ABOUT.c.key).where(ABOUT.c.key == SIGNING_KEY)).scalar():
             connection.execute(sa.insert(ABOUT), {"key": SIGNING_KEY, "value": secrets.token_hex(32)})
-        if (found := about.get("schema")) is None:
+        if found is None:
             connection.execute(sa.insert(ABOUT), {"key": "schema", "value": str(SCHEMA)})
             return
         if found not in map(str, range(1, SCHEMA + 1)):
             known = f"expected {SCHEMA}, the one that this software knows"
             raise StoreError(f"store has schema {found!r}; {known}{_way_back(engine)}")
         bring_up(connection, int(found))
+
+
+def _found_schema(connection: sa.Connection) -> str | None:
+    """Return the number of the schema, or None if the database is new, also if its creation was interrupted.
+
+    Raises `StoreError` if a part of the store is missing: nobody would miss what an empty table replaces.
+    """
+    there = [table for table in METADATA.sorted_tables if sa.inspect(connection).has_table(table.name)]
+    found: str | None = None
+    if ABOUT in there:
+        found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
+    if found is None and any(connection.execute(sa.select(table).limit(1)).first() for table in there):
+        raise StoreError("store has no number of its schema, but rows; expected both or neither: it is damaged")
+    if found == str(SCHEMA) and (lost := [table.name for table in METADATA.sorted_tables if table not in there]):
+        raise StoreError(f"store lacks {', '.join(lost)}; expected every table of schema {SCHEMA}: it is damaged")
+    return found
 
 
 def wait_to_create(connection: sa.Connection) -> None:
@@ -213,4 +229,10 @@ def without_password(url: str) -> str:
 
 def reason(error: BaseException) -> str:
     """Return a database's error message in one line."""
-    return str(getattr(error, "orig", None) or error).splitlines()[0]
+    return next(iter(str(getattr(error, "orig", None) or error).splitlines()), type(error).__name__)
+
+
+def code_of(error: BaseException) -> str:
+    """Return SQLite's name or PostgreSQL's state of a database's error; empty for other errors."""
+    cause = getattr(error, "orig", None) or error
+    return getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or ""

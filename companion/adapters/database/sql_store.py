@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.adapters.database.opening import opened, reason
+from companion.adapters.database.opening import code_of, opened, reason
 from companion.adapters.database.rows import NOTE, read_charter, read_token
 from companion.adapters.database.schema import (
     ABOUT,
@@ -93,6 +93,9 @@ _ANOTHER_WAS_FIRST = frozenset(
 )
 """SQLite's names and PostgreSQL's states of errors caused by another writer that took a number or a row."""
 
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ")
+"""How the names of SQLite's errors begin that a file causes whose content is damaged."""
+
 _FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 """What the database refuses, and that no connection became free in time: tenants share those of the installation."""
 
@@ -116,6 +119,8 @@ class SqlStore:
         """
         self._engine = opened(url, copy_first=copy_first, create=create, on_progress=on_progress)
         self.is_open = True
+        self.on_damage: Callable[[str], None] = lambda problem: None
+        """Called in any thread, with SQLite's words, when the file proves to be damaged; must not block."""
         self._announced_as = ""
         self._is_own = True
         self._thread = threading.local()
@@ -153,9 +158,9 @@ class SqlStore:
             with self._write_lock, self._engine.begin() as connection:
                 yield SqlTransaction(connection, self._announced_as)
         except _FAILURES as error:
-            if _code(error) in _ANOTHER_WAS_FIRST:
+            if code_of(error) in _ANOTHER_WAS_FIRST:
                 raise Conflict(reason(error)) from error
-            raise ServiceError("store_failing", reason=reason(error)) from error
+            raise self._failing(error) from error
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -178,7 +183,12 @@ class SqlStore:
                 with self._engine.connect() as connection:
                     yield connection
         except _FAILURES as error:
-            raise ServiceError("store_failing", reason=reason(error)) from error
+            raise self._failing(error) from error
+
+    def _failing(self, error: sa.exc.SQLAlchemyError) -> ServiceError:
+        if code_of(error).startswith(_DAMAGED):
+            self.on_damage(reason(error))
+        return ServiceError("store_failing", reason=reason(error))
 
     def _rows(self, query: sa.Executable) -> Sequence[Any]:
         with self._reading() as connection:
@@ -384,9 +394,3 @@ def _decision(row: sa.Row[Any]) -> Decision:
         row.decided_table_id,
         row.decided_seat,
     )
-
-
-def _code(error: sa.exc.SQLAlchemyError) -> str | None:
-    """Return the database's code of an error."""
-    cause = getattr(error, "orig", None)
-    return getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
