@@ -20,6 +20,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from companion.adapters.database.damage import find_damage
 from companion.appliance import archive
 from companion.appliance.archive import ArchiveError
 from templo import files
@@ -125,8 +126,8 @@ class Program:
             shutil.rmtree(folder, ignore_errors=True)
 
     def take(self, copy: Path, target: Path) -> None:
-        """Take a copy of its database out of its folder; one of a store beside it stays there, too, as the last."""
-        if self.member != STORE or not self.database.exists():
+        """Take a copy of its database out of its folder; a sound one of the store beside it stays there, too."""
+        if self.member != STORE or not self.database.exists() or find_damage(f"sqlite:///{copy}"):
             shutil.move(copy, target)
             return
         try:

@@ -20,8 +20,8 @@ from companion.cli import settings as configuration
 from companion.cli.data import backup, check, export, forget, replay
 from companion.cli.data import held as held_commands
 from companion.cli.data import tenants as tenant_commands
+from companion.cli.trouble import explained
 from companion.games import registry
-from companion.model.table import ServiceError
 from companion.web.rendering.texts import TextError
 from companion.web.server.serving import ServeError
 from templo.liveness import refused_settings, supervisor
@@ -80,9 +80,16 @@ def _run(arguments: argparse.Namespace) -> int:
         )
         world = tenant_commands.World(_now, secrets.token_bytes, sys.stdin.readline, sys.stdout)
         return tenant_commands.tenant(settings, wanted, world)
-    if getattr(arguments, "tenant", ""):
-        return _within(settings, arguments)
-    return _carry_out(settings, arguments)
+    try:
+        if getattr(arguments, "tenant", ""):
+            return _within(settings, arguments)
+        return _carry_out(settings, arguments)
+    except _ERRORS:
+        raise
+    except Exception as error:
+        if explanation := explained(error, settings.store_url):
+            raise StoreError(explanation) from error
+        raise
 
 
 def _within(settings: configuration.Settings, arguments: argparse.Namespace) -> int:
@@ -93,8 +100,6 @@ def _within(settings: configuration.Settings, arguments: argparse.Namespace) -> 
         try:
             tenant = tenants.get(arguments.tenant)
             own = replace(settings, store=tenants.url(tenant), state=str(tenants.aside(tenant)))
-        except ServiceError as error:
-            raise StoreError(f"the store cannot be read: {error.facts.get('reason', error)}") from error
         finally:
             tenants.close()
         return _carry_out(own, arguments)

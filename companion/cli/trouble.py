@@ -45,7 +45,7 @@ def start_when_possible(
 ) -> int:
     """Run `start` until the store can be used, and return its result; 0 if a signal came first.
 
-    Where nobody supervises this process a `StoreError` is raised: a person who typed the command reads it at once. A
+    Where nobody supervises this process the error is raised: a person who typed the command reads it at once. A
     supervised one would only be restarted for ever, and no page would say why. `owner` returns the owner's code.
     """
     ended = threading.Event()
@@ -59,17 +59,27 @@ def start_when_possible(
             raise
         except Exception as error:  # damage can bring about any
             if not supervisor.present:
-                raise _in_words(error, settings) from error
+                raise
             if _reason(error) != reason:
                 reason = _reason(error)
                 log.error("the companion cannot start: %s", reason)
                 supervisor.notify(f"STATUS=cannot start: {reason}")
             failure = _Failure(error, settings)
-        repair = Repair(failure.restore, owner(), state / FILE, state, lockout)
+        repair = Repair(failure.restore, owner, state / FILE, state, lockout)
         _show(failure, pause, repair, settings.web, supervisor, ended)
         if ended.is_set():
             return 0
     raise AssertionError("the pauses never end")
+
+
+def explained(error: Exception, url: str) -> str:
+    """Return what the store at `url` has to do with an error, for who typed a command; empty if nothing is known."""
+    if (damage := find_damage(url)) is not None:
+        return (
+            f"store {damage.file} is damaged ({damage.problem}); expected an undamaged one: restore a backup with "
+            "'templo-companion restore FILE', which keeps the damaged file"
+        )
+    return _reason(error) if isinstance(error, ServiceError) else ""
 
 
 def _reason(error: Exception) -> str:
@@ -178,16 +188,3 @@ def _show(
     watching.join()
     for number, handler in before.items():  # a signal during the next try ends the process at once
         signal.signal(number, handler)
-
-
-def _in_words(error: Exception, settings: Settings) -> Exception:
-    """Return what a person who typed the command should read."""
-    if isinstance(error, StoreError):
-        return error
-    damage = find_damage(settings.store_url)
-    if damage is not None:
-        return StoreError(
-            f"store {damage.file} is damaged ({damage.problem}); expected an undamaged one: restore a backup with "
-            "'templo-companion restore FILE', which keeps the damaged file"
-        )
-    return StoreError(_reason(error)) if isinstance(error, ServiceError) else error

@@ -48,7 +48,7 @@ class Repair:
     """
 
     restore: Callable[[], Restored]
-    owner: Owner | None
+    owner: Callable[[], Owner | None]
     code_file: Path
     backups: Path
     lockout: guard.Lockout
@@ -95,11 +95,11 @@ def create_trouble_app(
     @app.post(f"{_SETUP}/restore")
     def restore() -> Response:
         words = library.words(language())
-        typed = request.form.get("code")
-        if typed is None and not is_proved(repair.owner, OWNER):
+        typed, owner = request.form.get("code"), repair.owner()
+        if typed is None and not is_proved(owner, OWNER):
             return page(FORBIDDEN, asks_code=True)
         try:
-            proof = proof_for(repair.owner, typed, repair.lockout, "wrong_owner_code") if typed is not None else ""
+            proof = proof_for(owner, typed, repair.lockout, "wrong_owner_code") if typed is not None else ""
         except ServiceError as error:
             return page(FORBIDDEN, words(f"refusal.{error.code}"), asks_code=True)
         try:

@@ -22,6 +22,7 @@ import pytest
 
 import companion.cli.command_line
 import controller.app.command_line
+from companion.adapters.database.backup import newest
 from companion.adapters.database.sql_store import SqlStore
 from companion.appliance import archive, backup
 from companion.appliance.backup import BackupError, Installation, Program, back_up, restore, unit_environment
@@ -166,6 +167,33 @@ def new(place: Path) -> Card:
     (new.settings / "controller.env").write_text("TEMPLO_BROKER_PASSWORD=new\n")
     new.open_store()
     return new
+
+
+def last_backup(card: Card) -> Path:
+    return card.store.parent / backup.LAST_STORE
+
+
+def test_a_backup_leaves_the_store_beside_it_for_the_companion_to_restore(card: Card) -> None:
+    back_up(card.installation(), None, NOW)
+    found = newest(card.store.parent, f"sqlite:///{card.store}")
+    assert found is not None
+    assert found[0] == last_backup(card)
+    assert last_backup(card).stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in card.store.parent.glob("*.sqlite")) == [card.store.name, backup.LAST_STORE]
+    with closing(sqlite3.connect(card.store, isolation_level=None)) as store:
+        store.execute("UPDATE about SET value = 'second' WHERE key = 'probe'")
+    back_up(card.installation(), None, NOW + timedelta(days=1))
+    with closing(sqlite3.connect(last_backup(card))) as store:
+        assert store.execute("SELECT value FROM about WHERE key = 'probe'").fetchone() == ("second",)
+
+
+def test_a_backup_of_a_damaged_store_does_not_replace_the_last_one(card: Card, tmp_path: Path) -> None:
+    back_up(card.installation(), None, NOW)
+    before = last_backup(card).read_bytes()
+    with closing(sqlite3.connect(card.store, isolation_level=None)) as store:
+        store.execute("INSERT INTO temple VALUES (CAST(X'FF' AS TEXT), NULL, NULL)")
+    back_up(card.installation(), tmp_path / "all.tar.gz", NOW)
+    assert last_backup(card).read_bytes() == before
 
 
 def test_a_backup_restored_on_a_new_card_gives_the_same_games_and_settings_and_a_new_source(

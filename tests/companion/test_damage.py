@@ -211,9 +211,11 @@ def test_damage_that_a_query_meets_later_is_reported(path: Path) -> None:
 
 def test_the_newest_backup_is_the_undamaged_one_that_was_made_last(path: Path, tmp_path: Path) -> None:
     assert backup.newest(tmp_path, url(path)) is None
-    for day in (20, 22, 21):
+    for day in (20, 22, 21, 23):
         backup.back_up(url(path), tmp_path / f"of-{day}.sqlite", EVENING.replace(day=day))
-    (tmp_path / "of-22.sqlite").write_bytes(with_page((tmp_path / "of-22.sqlite").read_bytes(), 3))
+    for day, spoil in ((22, lambda content: with_page(content, 3)), (23, SPOILED["options that are no JSON"])):
+        spoiled = tmp_path / f"of-{day}.sqlite"
+        spoiled.write_bytes(spoil(spoiled.read_bytes()))
     found = backup.newest(tmp_path, url(path))
     assert found is not None
     assert (found[0].name, found[1].made_at) == ("of-21.sqlite", EVENING.replace(day=21))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import sqlite3
@@ -10,7 +11,7 @@ import sys
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,13 +19,16 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.database import backup
+from companion.adapters.owner import make_owner
 from tests.brokers import HOST, free_port
 from tests.companion.conftest import Home
 from tests.controller.program import ROOT, environment, eventually
+from tests.controller.test_full_disk import APART, mounts
 from tests.liveness.conftest import PATIENCE_S, Bench, Watched
 from tests.liveness.test_trouble import answer, words
 
 PAGE = 4096
+EXAMINING = "reading everything that is stored"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
@@ -42,6 +46,7 @@ class Evening:
         for number in range(3):
             home.seated(home.table(temple=f"temple-{number}"))
         home.store.close()
+        self.owner = make_owner(self.state / "owner-code", os.urandom)
 
     def back_up(self) -> None:
         backup.back_up(f"sqlite:///{self.store}", self.state / "last-backup.sqlite", NOON)
@@ -56,8 +61,12 @@ class Evening:
             file.write(random.Random(number).randbytes(PAGE))
         return self.store.read_bytes()
 
-    def start(self, name: str = "companion") -> Watched:
-        companion = Watched(self.folder, name, words(self.bench, self.port))
+    def start(self, name: str = "companion", apart: Sequence[str] = ()) -> Watched:
+        """Start the program, by the command `apart` if one is given."""
+        program = words(self.bench, self.port)
+        if apart:
+            program = ["-c", "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])", *apart, sys.executable, *program]
+        companion = Watched(self.folder, name, program)
         self.bench.watched.append(companion)
         companion.ready()
         return companion
@@ -82,11 +91,6 @@ class Evening:
             with error:
                 return error.code, error.read().decode(), ""
 
-    def owner(self) -> tuple[str, str]:
-        """Return the owner's code and the proof that a browser stores."""
-        code, proof = (self.state / "owner-code").read_text().split()
-        return code, proof
-
     def games(self) -> set[str]:
         """Return the ids of the tables that are shown."""
         return set(re.findall(r"/t/([0-9a-f]{32})", answer(self.port, "/tables")[1]))
@@ -108,7 +112,7 @@ def test_the_owner_restores_the_backup_with_one_tap_and_the_games_are_back(eveni
     assert "It was made on Nov 20, 2026" in page
     assert "Restaurar esta copia" in evening.page("es")
     assert companion.feeds(3)
-    status, page, _ = evening.tap({}, Cookie=f"owner={evening.owner()[1]}")
+    status, page, _ = evening.tap({}, Cookie=f"owner={evening.owner.proof}")
     assert (status, "The backup is restored" in page) == (200, True)
     eventually(lambda: answer(evening.port, "/")[0] == 200)
     assert len(evening.games()) == 3
@@ -129,17 +133,17 @@ def test_a_stranger_is_asked_for_the_owners_code_and_changes_nothing(evening: Ev
         ({}, {}),
         ({}, {"Cookie": f"owner={'0' * 32}"}),
         ({"code": "WRONGWRO"}, {}),
-        ({"code": evening.owner()[0]}, {"Origin": "http://elsewhere.example"}),
-        ({"code": evening.owner()[0]}, {"Host": "elsewhere.example"}),
+        ({"code": evening.owner.code}, {"Origin": "http://elsewhere.example"}),
+        ({"code": evening.owner.code}, {"Host": "elsewhere.example"}),
     ):
         status, page, _ = evening.tap(form, **headers)
         assert status in (400, 403)
         assert "The backup is restored" not in page
     assert "not the owner’s code" in evening.tap({"code": "WRONGWRO"})[1]
     assert evening.store.read_bytes() == spoiled
-    status, page, cookie = evening.tap({"code": evening.owner()[0].lower()})
+    status, page, cookie = evening.tap({"code": evening.owner.code.lower()})
     assert (status, "The backup is restored" in page) == (200, True)
-    assert f"owner={evening.owner()[1]}" in cookie
+    assert f"owner={evening.owner.proof}" in cookie
     eventually(lambda: answer(evening.port, "/")[0] == 200)
 
 
@@ -159,7 +163,7 @@ def test_without_a_backup_the_page_says_so_and_what_to_do(evening: Evening) -> N
     assert f"There is none in {evening.state}" in page
     assert "sudo templo-mayor restore" in page
     assert "<button" not in page
-    assert evening.tap({"code": evening.owner()[0]})[0] == 503
+    assert evening.tap({"code": evening.owner.code})[0] == 503
     assert evening.store.read_bytes() == spoiled
 
 
@@ -169,7 +173,7 @@ def test_a_backup_that_was_damaged_since_it_was_found_is_not_restored(evening: E
     evening.start()
     evening.page()
     (evening.state / "last-backup.sqlite").write_bytes(b"nothing")
-    status, page, _ = evening.tap({"code": evening.owner()[0]})
+    status, page, _ = evening.tap({"code": evening.owner.code})
     assert (status, "nothing was changed" in page) == (503, True)
     assert evening.store.read_bytes() == spoiled
 
@@ -193,7 +197,7 @@ def test_a_store_that_lost_all_its_bytes_is_not_begun_anew(evening: Evening) -> 
     evening.store.write_bytes(b"")
     evening.start("again")
     assert "the file is empty" in evening.page()
-    assert evening.tap({"code": evening.owner()[0]})[0] == 200
+    assert evening.tap({"code": evening.owner.code})[0] == 200
     eventually(lambda: answer(evening.port, "/")[0] == 200)
     assert len(evening.games()) == 3
 
@@ -211,15 +215,50 @@ def test_damage_that_shows_while_it_serves_leads_to_the_page_too(evening: Evenin
     assert companion.process.poll() is None
     assert not any(each.startswith("STOPPING") for each in companion.received)
     assert companion.feeds(3)
-    assert evening.tap({"code": evening.owner()[0]})[0] == 200
+    assert evening.tap({"code": evening.owner.code})[0] == 200
     eventually(lambda: answer(evening.port, "/")[0] == 200)
     assert len(evening.games()) == 3
 
 
-def test_a_person_who_starts_it_on_a_damaged_store_reads_one_line_with_the_way_out(evening: Evening) -> None:
+DISKS = {
+    "full": ('cat /dev/zero > "{state}/filler" 2>/dev/null', "database or disk is full", 'rm "{state}/filler"'),
+    "read-only": ('mount -o remount,ro "{state}"', "Read-only file system", 'mount -o remount,rw "{state}"'),
+}
+"""What makes a disk so, what the page says then, and what makes it usable again."""
+
+
+@pytest.mark.parametrize("disk", DISKS)
+def test_a_disk_that_cannot_be_written_is_no_damage_and_has_its_own_page(
+    evening: Evening, tmp_path: Path, disk: str
+) -> None:
+    mounts(evening.state)
+    evening.back_up()
+    kept = tmp_path / "kept"
+    evening.state.rename(kept)
+    evening.state.mkdir()
+    spoil, reason, mend = (each.replace("{state}", str(evening.state)) for each in DISKS[disk])
+    mount = f'mount -t tmpfs -o size=2m none "{evening.state}"; cp "{kept}"/* "{evening.state}"; {spoil}; exec "$@"'
+    companion = evening.start(apart=(*APART, "sh", "-c", mount, "sh"))
+    eventually(lambda: reason in answer(evening.port, "/")[1])
+    eventually(lambda: EXAMINING not in answer(evening.port, "/")[1])
+    assert reason in answer(evening.port, "/")[1]
+    assert "<button" not in answer(evening.port, "/")[1]
+    assert evening.tap({})[0] == 503
+    subprocess.run(["nsenter", "-t", str(companion.process.pid), "-m", "sh", "-c", mend], check=True)
+    eventually(lambda: answer(evening.port, "/")[0] == 200)
+    assert len(evening.games()) == 3
+
+
+@pytest.mark.parametrize("command", ["run", "forget list", "held list"])
+def test_a_person_who_types_a_command_for_a_damaged_store_reads_one_line_with_the_way_out(
+    evening: Evening, command: str
+) -> None:
     evening.spoil()
+    given = (
+        words(evening.bench, evening.port)[2:] if command == "run" else [*command.split(), "--state", evening.state]
+    )
     done = subprocess.run(
-        [sys.executable, *words(evening.bench, evening.port)],
+        [sys.executable, "-m", "companion", *given],
         cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 2

@@ -18,6 +18,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from companion.adapters.database import store_lock
+from companion.adapters.database.damage import find_damage
 from companion.adapters.database.opening import StoreError, engine_for, sqlite_path, without_password
 from companion.adapters.database.schema import ABOUT, METADATA, QUARANTINE, SCHEMA, TABLES, TEMPLES, TOKENS
 from companion.adapters.database.sql_store import SqlStore
@@ -91,7 +92,7 @@ def examine(file: Path) -> Backup:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if verdict != "ok":
-                raise BackupError(f"{file} is damaged ({verdict}); expected an undamaged backup")
+                raise BackupError(f"{file} is damaged ({verdict.splitlines()[-1]}); expected an undamaged backup")
             about: dict[str, str] = dict(connection.execute("SELECT key, value FROM about"))
             if MADE_AT not in about:
                 raise BackupError(
@@ -117,7 +118,7 @@ def newest(folder: Path, url: str) -> tuple[Path, Backup] | None:
     found = []
     for file in folder.glob("*.sqlite"):
         with suppress(BackupError):
-            if file != sqlite_path(url):
+            if file != sqlite_path(url) and find_damage(f"sqlite:///{file}") is None:
                 found.append((file, examine(file)))
     return max(found, key=lambda each: each[1].made_at, default=None)
 
