@@ -60,11 +60,11 @@ def start_when_possible(
         except Exception as error:  # damage can bring about any
             if not supervisor.present:
                 raise
-            if _reason(error) != reason:
+            if is_news := _reason(error) != reason:
                 reason = _reason(error)
                 log.error("the companion cannot start: %s", reason)
                 supervisor.notify(f"STATUS=cannot start: {reason}")
-            failure = _Failure(error, settings)
+            failure = _Failure(error, settings, is_news)
         repair = Repair(failure.restore, owner, state / FILE, state, lockout)
         _show(failure, pause, repair, settings.web, supervisor, ended)
         if ended.is_set():
@@ -79,23 +79,26 @@ def explained(error: Exception, url: str) -> str:
             f"store {damage.file} is damaged ({damage.problem}); expected an undamaged one: restore a backup with "
             "'templo-companion restore FILE', which keeps the damaged file"
         )
-    return _reason(error) if isinstance(error, ServiceError) else ""
+    return _reason(error) if _is_of_the_store(error) else ""
+
+
+def _is_of_the_store(error: Exception) -> bool:
+    return isinstance(error, StoreError) or (isinstance(error, ServiceError) and error.code == "store_failing")
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, StoreError):
-        return str(error)
-    if isinstance(error, ServiceError):
-        return f"the store cannot be read: {error.facts.get('reason', error.code)}"
-    return f"{type(error).__name__}: {error}"
+    if isinstance(error, ServiceError) and "reason" in error.facts:
+        return f"the store cannot be read: {error.facts['reason']}"
+    return str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {error}"
 
 
 class _Failure:
     """A start that failed: what is known of it, and whether the time has come to try again."""
 
-    def __init__(self, error: Exception, settings: Settings) -> None:
+    def __init__(self, error: Exception, settings: Settings, is_news: bool) -> None:
         self.trouble = Trouble(_reason(error), is_examined=False)
         self._error = error
+        self._is_news = is_news
         self._settings = settings
         self._restoring = threading.Lock()
         self._restored: Restored | None = None
@@ -110,7 +113,7 @@ class _Failure:
             self._identity = _identity(damage.file)
             newest = backup.newest(self._settings.state_directory, self._settings.store_url)
             log.error("%s is damaged: %s", damage.file, damage.problem)
-        elif not isinstance(self._error, (StoreError, ServiceError)):
+        elif self._is_news and not _is_of_the_store(self._error):
             log.error("the start failed, and the store is not damaged", exc_info=self._error)
         self._backup, made = newest or (None, None)
         self.trouble = Trouble(self.trouble.reason, True, damage, made)
