@@ -23,7 +23,7 @@ from bench.tools.programs import BenchError, Programs, wait_until
 from bench.tools.stopwatch import MS, Listener, Received
 from templo import contract
 
-PER_SECOND = 20
+PER_SECOND = 10
 """The highest pace: each token waits until the one before has passed."""
 TOKEN_MS = 12
 """How long a token breaks its beam."""
@@ -57,7 +57,7 @@ class Drive:
         """Drop the tokens of one round."""
         self._listener.received.clear()
         began = self._controller.running.cpu_s()
-        cleared = [self._dropped() for _ in range(self._tokens)]
+        cleared = [self._dropped(daemons.PINS[n % 2]) for n in range(self._tokens)]
         wait_until(lambda: len(self._received()) >= self._tokens, 60, f"{self._tokens} tokens at the subscriber")
         cpu = self._controller.running.cpu_s() - began
         waits = [(received.at_ns - at) / MS for received, at in zip(self._received(), cleared, strict=True)]
@@ -67,10 +67,10 @@ class Drive:
             Figure("controller, CPU for a token", "ms"): cpu * 1000 / self._tokens,
         }
 
-    def _dropped(self) -> int:
+    def _dropped(self, pin: int) -> int:
         """Drop one token and rest; a pace that caught up would merge two dark spells."""
         time.sleep(self._whims.uniform(0.75, 1.25) / PER_SECOND)
-        return self._controller.breaks().drop(daemons.PINS[0], TOKEN_MS).clear_ns
+        return self._controller.breaks().drop(pin, TOKEN_MS).clear_ns
 
     def _received(self) -> list[Received]:
         return self._listener.under(self._topic)
