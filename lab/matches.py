@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -63,14 +66,27 @@ class Record(Struct, frozen=True, kw_only=True):
         return not self.kind
 
 
+@dataclass(slots=True)
+class Place:
+    """How far a game is played: the number of its move, whose it is, that seat's player, and the move once chosen."""
+
+    number: int = 0
+    seat: Seat = ""
+    player: str = ""
+    move: Move | None = None
+
+
 class SetupError(ValueError):
     """A setup that cannot be played; the message gives the value and what was expected."""
 
 
 @lru_cache(maxsize=8)
 def games(folders: tuple[str, ...] = ()) -> Mapping[str, Game[Any]]:
-    """Return the games of this tree, and of further folders."""
-    return registry.load(map(Path, folders))
+    """Return the games of this tree, and of further folders; raises `SetupError` for a folder that is no game."""
+    try:
+        return registry.load(map(Path, folders))
+    except registry.RegistryError as error:
+        raise SetupError(str(error)) from error
 
 
 def game_of(setup: Setup) -> Game[Any]:
@@ -110,16 +126,25 @@ def options_of(setup: Setup) -> dict[str, Value]:
 
 
 def play(setup: Setup, variant: str, seed: int) -> Record:
-    """Play one game. Its chance and each player draw from sources of their own, so variants of a seed are pairs."""
-    game = game_of(setup)
-    seated = players(setup, seed)
+    """Play one game. Its chance and each player draw from sources of their own, so variants of a seed are pairs.
+
+    Raises `SetupError` if the game or one of its players raises.
+    """
+    game, seated, at = game_of(setup), players(setup, seed), Place()
+    with _named(setup, seed, at):
+        return _recorded(game, setup, variant, seed, seated, at)
+
+
+def _recorded(
+    game: Game[Any], setup: Setup, variant: str, seed: int, seated: Mapping[Seat, str], at: Place
+) -> Record:
     turns: set[int] = set()
     free: set[int] = set()
     cards: dict[str, Seat] = {}
     places: Counter[str] = Counter()
     leader, leads, moves = "", 0, 0
     state = None
-    for before, seat, move, listed, after in steps(setup, seed, seated):
+    for before, seat, move, listed, after in _steps(game, setup, seed, seated, at):
         state = after
         moves += 1
         places.update(game.playtest.touched(before, seat, move, after))
@@ -157,23 +182,34 @@ def steps(
 ) -> Iterator[tuple[Any, Seat, Move, Sequence[Move], Any]]:
     """Yield each move of a game: the state before, who made it, the move, those it was chosen from, the state after.
 
-    Ends where the game does, where nobody can move, and after the setup's longest number of moves.
+    Ends where the game does, where nobody can move, and after the setup's longest number of moves. Raises
+    `SetupError` if the game or one of its players raises, or if a player makes a move that is refused.
     """
-    game = game_of(setup)
+    game, at = game_of(setup), Place()
+    with _named(setup, seed, at):
+        yield from _steps(game, setup, seed, players, at)
+
+
+def _steps(
+    game: Game[Any], setup: Setup, seed: int, players: Mapping[Seat, str], at: Place
+) -> Iterator[tuple[Any, Seat, Move, Sequence[Move], Any]]:
     state = game.setup(options_of(setup), game.seatings[setup.seats])
     chance = Random(f"chance {seed}").randrange
     below = {seat: Random(f"{seat} {seed}").randrange for seat in players}
     able = {seat: habits.player(name) for seat, name in players.items()}
-    for _ in range(setup.longest):
+    for number in range(1, setup.longest + 1):
+        at.number, at.seat, at.player, at.move = number, "", "", None
         acting = game.to_act(state)
         if not acting:
             return
         if CHANCE in acting:
             due = game.chance(state)
             assert due is not None  # the conformance suite proves it of every game
-            seat, listed, move = CHANCE, [*due.outcomes], outcome(due, chance)
+            at.seat = seat = CHANCE
+            listed, move = [*due.outcomes], outcome(due, chance)
         else:
             for seat in acting:
+                at.seat, at.player = seat, players[seat]
                 listed = [each for each in game.moves(state, seat) if each.name not in game.playtest.chores]
                 move_ = able[seat](game, state, seat, listed, below[seat]) if listed else None
                 if move_ is not None:
@@ -181,9 +217,10 @@ def steps(
                     break
             else:
                 return
+        at.move = move
         after = game.play(state, seat, move)
         if isinstance(after, Refusal):
-            raise SetupError(f"{game.name}, seed {seed}: {seat} played {move}, which is refused with {after.code}")
+            raise SetupError(f"{_where(setup, seed, at)} is refused with {after.code}; expected a legal move")
         yield state, seat, move, listed, after
         state = after
 
@@ -200,6 +237,27 @@ def first_seat(setup: Setup, seed: int) -> Seat:
     """Return where the first of a setup's players sits in the game of a seed."""
     seats = game_of(setup).seatings[setup.seats]
     return seats[seed % len(seats) if setup.rotating else 0]
+
+
+@contextmanager
+def _named(setup: Setup, seed: int, at: Place) -> Iterator[None]:
+    """Raise what a game or its player raises as a `SetupError` that names the game, seed, move and seat."""
+    try:
+        yield
+    except SetupError:
+        raise
+    except Exception as error:  # a game from elsewhere may raise anything; the message names it
+        cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error  # generators hide it
+        last = traceback.extract_tb(cause.__traceback__)[-1]
+        fault = f"{type(cause).__name__}: {cause} (line {last.lineno} of {last.filename})"
+        raise SetupError(f"{_where(setup, seed, at)} raises {fault}; expected a game that can be played") from error
+
+
+def _where(setup: Setup, seed: int, at: Place) -> str:
+    """Return which move of which game it is: ``coin classic, seed 3, move 2: heads (never call) with bluff``."""
+    move = " ".join(map(str, at.move.to_json())) if at.move else "no move yet"
+    player = f" ({at.player})" if at.player else ""
+    return f"{setup.game} {setup.preset}, seed {seed}, move {at.number}: {at.seat or 'nobody'}{player} with {move}"
 
 
 def _ahead(standing: Mapping[Seat, float]) -> Seat:
