@@ -14,7 +14,8 @@ from lab.figures import Effect, Share
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RED, BLUE, GREY = "#a3262e", "#2f7f8f", "#6b6459"
+RED, BLUE, GREY, INK = "#a8202f", "#2f7f9e", "#4a3b33", "#231815"
+"""The colours of the site's pages by day: war, rain, soot and ink."""
 
 
 def seats(shares: Mapping[str, Share], expected: float, unit: str, label: str) -> str:
@@ -23,7 +24,7 @@ def seats(shares: Mapping[str, Share], expected: float, unit: str, label: str) -
     axes = figure.subplots()
     for at, (seat, found) in enumerate(shares.items()):
         axes.barh(at, 100 * found.share, color=BLUE, height=0.6)
-        axes.plot([100 * found.low, 100 * found.high], [at, at], color="black", linewidth=1.5)
+        axes.plot([100 * found.low, 100 * found.high], [at, at], color=INK, linewidth=1.5)
         axes.text(-1, at, seat, ha="right", va="center")
     axes.axvline(100 * expected, color=RED, linestyle="--", linewidth=1)
     axes.set(yticks=[], xlabel=unit, xlim=(0, None))
@@ -35,7 +36,7 @@ def board(heat: Heat, counts: Mapping[str, int], counted: str) -> str:
     """Return a game's own board, each place the redder the more often it was touched; its title says how often."""
     found = [counts.get(name, 0) for name in heat.places]
     least, most = min(found), max(found)
-    line = f'fill="none" stroke="black" stroke-width="{heat.width / 200:.2f}"'
+    line = f'fill="none" stroke="{INK}" stroke-width="{heat.width / 200:.2f}"'
     parts = [f'<svg role="img" aria-label="{escape(counted)}" viewBox="0 0 {heat.width:g} {heat.height:g}" ']
     parts.append('width="720" text-anchor="middle">')
     for (name, path), count in zip(heat.places.items(), found, strict=True):
@@ -49,10 +50,12 @@ def board(heat: Heat, counts: Mapping[str, int], counted: str) -> str:
 
 
 def lengths(turns: Sequence[int], units: tuple[str, str], label: str) -> str:
-    """Return how many games lasted how many turns."""
+    """Return how many games lasted how many turns, nothing where all lasted as long."""
+    if len({*turns}) < 2:
+        return ""
     figure = _figure(6, 2.4)
     axes = figure.subplots()
-    least, most = min(turns, default=0), max(turns, default=0)
+    least, most = min(turns), max(turns)
     axes.hist(turns, bins=40 if most - least > 40 else [n - 0.5 for n in range(least, most + 2)], color=BLUE)
     axes.set(xlabel=units[0], ylabel=units[1], xlim=(max(0, least - 2), most + 2))
     for axis in (axes.xaxis, axes.yaxis):
@@ -60,15 +63,15 @@ def lengths(turns: Sequence[int], units: tuple[str, str], label: str) -> str:
     return _svg(figure, label)
 
 
-def effects(found: Mapping[str, Effect], certain: Mapping[str, bool], unit: str, scale: float = 1) -> str:
+def effects(found: Mapping[str, Effect], unit: str, scale: float = 1) -> str:
     """Return differences with their intervals, one below the other; those that may be chance are grey."""
     figure = _figure(7.5, 0.28 * len(found) + 0.9)
     axes = figure.subplots()
-    for at, (name, effect) in enumerate(found.items()):
-        color = (RED if effect.difference < 0 else BLUE) if certain[name] else GREY
+    for at, effect in enumerate(found.values()):
+        color = (RED if effect.difference < 0 else BLUE) if effect.certain else GREY
         axes.plot([scale * effect.low, scale * effect.high], [at, at], color=color, linewidth=1.5)
         axes.plot(scale * effect.difference, at, "o", color=color, markersize=4)
-    axes.axvline(0, color="black", linewidth=0.8)
+    axes.axvline(0, color=INK, linewidth=0.8)
     axes.set(yticks=range(len(found)), yticklabels=[*found], xlabel=unit)
     axes.invert_yaxis()
     return _svg(figure, unit)
@@ -80,11 +83,14 @@ def _figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "templo", "font.size": 10})
+    mpl.rcParams.update(
+        dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK)
+    )
     mpl.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True})
     return Figure((width, height))
 
 
 def _svg(figure: Figure, label: str) -> str:
     drawn = io.StringIO()
-    figure.savefig(drawn, format="svg", metadata={"Date": None, "Title": label})
+    figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None, "Title": label})
     return drawn.getvalue().partition("<svg")[1] + drawn.getvalue().partition("<svg")[2]

@@ -14,10 +14,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from companion.games.kit import Value
-from lab import balance, duels, matches, report, runs, studies
+from lab import balance, duels, matches, names, report, runs, studies, verdicts
 from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
-from lab.studies import Sizes
+from lab.sentences import LANGUAGES, Language
+from lab.studies import OWNER, Sizes
 
 ALL_MINUTES = 60
 """How long `lab all` plays by default: its next run goes on where this one stopped."""
@@ -71,7 +72,7 @@ def strategy(arguments: argparse.Namespace) -> int:
     """Print what each habit does for the one seat that has it."""
     setup, play = _setup(arguments), _runner(arguments)
     (base,) = play([runs.jobs_of(setup, arguments.games, arguments.first, studies.BASE)])
-    for each in sorted(studies.probed(setup, base, play), key=lambda change: -change.wins.difference):
+    for each in sorted(studies.probed(setup, base, play), key=lambda change: -change.wins[OWNER].difference):
         print(f"{_change_text(each)}  {each.name}")
     return 0
 
@@ -156,23 +157,31 @@ def _print_comparison(one: Setup, other: Setup, arguments: argparse.Namespace) -
     play = _runner(arguments)
     seeds = tuple(range(arguments.first, arguments.first + arguments.games))
     before, after = play([runs.Job("one", one, seeds), runs.Job("other", other, seeds)])
-    change = studies.compared(before, after)
-    length, wins = change.length, change.wins
-    print(f"turns a game: {length.before:.1f} and {length.after:.1f}, {_difference(length, 1)}")
-    print(f"games with a winner, %: {100 * wins.before:.1f} and {100 * wins.after:.1f}, {_difference(wins, 100)}")
-    print(f"stood still: {sum(each.stood_still for each in before)} and {change.still}")
+    change, called = studies.compared(one, before, after), names.of(game_of(one), LANGUAGES[0])
+    print(*verdicts.effects(change, Language(), called), sep="\n")
+    print()
+    print(f"turns a game: {_pair(change.length, 1)}")
+    for seat, wins in change.wins.items():
+        print(f"{seat} won, %: {_pair(wins, 100)}")
+    for end, found in change.ends.items():
+        print(f"{verdicts.ending(end, Language(), lambda _, code: code)}, %: {_pair(found, 100)}")
+    print(f"pairs of games: {change.length.pairs}")
+
+
+def _pair(effect: Effect, scale: float) -> str:
+    return f"{scale * effect.before:.1f} and {scale * effect.after:.1f}, {_difference(effect, scale)}"
 
 
 def _difference(effect: Effect, scale: float) -> str:
     low, high = scale * effect.low, scale * effect.high
-    return f"{scale * effect.difference:+.1f} ({low:+.1f} to {high:+.1f}; p = {effect.p:.3g}, {effect.pairs} pairs)"
+    return f"{scale * effect.difference:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def _change_text(change: studies.Change) -> str:
-    wins = change.wins
+    wins = change.wins[OWNER]
     return (
-        f"{100 * wins.before:5.1f} -> {100 * wins.after:5.1f} %  {100 * wins.difference:+6.1f}  "
-        f"corrected p {change.p:.3f}  {change.verdict or '-':6}"
+        f"{100 * wins.before:5.1f} -> {100 * wins.after:5.1f} %  {_difference(wins, 100):26} "
+        f"{change.verdict or 'may be chance':13}"
     )
 
 
@@ -240,7 +249,7 @@ def _report(findings: studies.Findings, path: Path, arguments: argparse.Namespac
     """Write the report in the language that was asked for, or a page for each: ``report.en.html``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     every = arguments.language == EVERY
-    for language in report.LANGUAGES if every else (arguments.language,):
+    for language in LANGUAGES if every else (arguments.language,):
         page = path.with_suffix(f".{language}{path.suffix}") if every else path
         page.write_text(report.written(findings, arguments.pace, language), encoding="utf-8")
         print(f"wrote {page}")
@@ -331,8 +340,8 @@ def _page_flags() -> argparse.ArgumentParser:
     )
     page.add_argument(
         "--language",
-        choices=(*report.LANGUAGES, EVERY),
-        default=report.LANGUAGES[0],
+        choices=(*LANGUAGES, EVERY),
+        default=LANGUAGES[0],
         help=f"of the report, {EVERY} for a page in each (%(default)s)",
     )
     return page

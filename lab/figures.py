@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from statistics import stdev
+from statistics import mean
+from typing import Any
 
+import numpy
 import scipy  # its statistics take a second to load, and are loaded when they are first used
 
 CONFIDENCE = 0.95
 
-FEW = 13
-"""Pairs of games up to which a difference is judged by all its signs, as so few need not follow a normal curve."""
+CERTAIN = 0.05
+"""The p, corrected where there are several, below which a difference is called certain."""
+
+FEW = 20
+"""Differing pairs below which a difference is judged by the signs that they might have: so few follow no curve."""
+
+SIGNS = 2**13
+"""How many of the possible signs are tried: all of them for up to 13 differing pairs."""
+
+SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +44,8 @@ class Share:
 class Effect:
     """What one change did in pairs of games with the same seeds: means before and after, and the difference.
 
-    `low` and `high` hold the difference in 95 of 100 such studies, where it follows a normal curve; `p` is how often
-    chance alone differs as much.
+    `low` and `high` hold the difference in at least 95 of 100 such studies; `p` is how often chance alone differs as
+    much. Of several comparisons both are corrected for all of them.
     """
 
     before: float
@@ -49,6 +59,11 @@ class Effect:
     def difference(self) -> float:
         """By how much it is more afterwards."""
         return self.after - self.before
+
+    @property
+    def certain(self) -> bool:
+        """Whether chance alone would hardly cause as much."""
+        return self.p < CERTAIN
 
 
 def share(count: int, of: int) -> Share:
@@ -90,30 +105,91 @@ def evenness(winners: Sequence[Collection[str]], seats: int) -> float | None:
     return float(scipy.stats.chisquare(counts).pvalue)
 
 
-def effect(before: Sequence[float], after: Sequence[float]) -> Effect:
+def effect(before: Sequence[float], after: Sequence[float], confidence: float = CONFIDENCE) -> Effect:
     """Return what a change did, from the same games with and without it; both are in the order of the seeds.
 
-    >>> effect([0, 0, 1, 0], [0, 0, 1, 0]).p
-    1.0
+    Where no pair differs, the interval says how little that proves (the rule of three): of all pairs, up to 3 in
+    100 may differ.
+
+    >>> found = effect([0] * 100, [0] * 100)
+    >>> found.p, round(found.low, 3), round(found.high, 3)
+    (1.0, -0.03, 0.03)
     """
     pairs = len(before)
     differences = [now - was for was, now in zip(before, after, strict=True)]
     means = [sum(values) / pairs if pairs else 0.0 for values in (before, after)]
-    if pairs < 2 or not any(differences):
-        return Effect(means[0], means[1], 0.0, 0.0, 1.0, pairs)
-    if {*before, *after} <= {0, 1}:
-        up, down = differences.count(1), differences.count(-1)
-        p = float(scipy.stats.binomtest(up, up + down).pvalue)  # McNemar's test, exact
-    elif len({*differences}) == 1:
-        p = 2.0 ** (1 - pairs)
-    elif pairs <= FEW:
-        signs = scipy.stats.permutation_test((differences,), sum, permutation_type="samples", n_resamples=2**FEW)
-        p = float(signs.pvalue)
-    else:
-        p = float(scipy.stats.ttest_1samp(differences, 0).pvalue)
-    mean, deviation = means[1] - means[0], stdev(differences) / pairs**0.5
-    reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, pairs - 1)) * deviation
-    return Effect(means[0], means[1], mean - reach, mean + reach, p, pairs)
+    differing = [each for each in differences if each]
+    sizes = {abs(each) for each in differing}
+    if len(differing) < FEW or len(sizes) == 1:
+        low, high = _bounds(differing, pairs, max((*before, *after, 1)), confidence)
+        return Effect(means[0], means[1], low, high, _signs(differing), pairs)
+    test = scipy.stats.ttest_1samp(differences, 0)
+    interval = test.confidence_interval(confidence)
+    return Effect(means[0], means[1], float(interval.low), float(interval.high), float(test.pvalue), pairs)
+
+
+def shift(before: Sequence[Collection[str]], after: Sequence[Collection[str]]) -> float:
+    """Return how often chance alone changes as much how often each label occurs, all labels together.
+
+    A game has the labels of who won it, or of how it ended; the games are in the order of the seeds.
+
+    >>> shift([("heads",)] * 12, [("tails",)] * 12) < 0.001
+    True
+    """
+    moved = [(frozenset(was), frozenset(now)) for was, now in zip(before, after, strict=True) if {*was} != {*now}]
+    if len(moved) < 2:
+        return 1.0
+    sets = sorted({each for pair in moved for each in pair}, key=sorted)
+    labels = sorted({label for each in sets for label in each})
+    if len(labels) == 1:
+        return _signs([len(now) - len(was) for was, now in moved])
+    has = numpy.array([[label in each for label in labels] for each in sets], dtype=float)
+
+    def change(one: Any, other: Any, axis: int) -> Any:
+        """Return the sum of the squared differences of all labels; the pairs are along the last axis."""
+        return ((has[other.astype(int)] - has[one.astype(int)]).sum(axis=axis - 1) ** 2).sum(axis=-1)
+
+    codes = [[sets.index(pair[side]) for pair in moved] for side in (0, 1)]
+    return _permuted(codes, change, "greater")
+
+
+def _bounds(differing: Sequence[float], pairs: int, most: float, confidence: float) -> tuple[float, float]:
+    """Return the interval of a mean, from its values that are not 0; where there is none, each may be up to `most`.
+
+    How many values are not 0, and how many of them are positive, is as far off as Clopper and Pearson's intervals
+    allow. What speaks for an end has the mean size that was seen, what speaks against it the largest.
+    """
+    up, down = ([abs(each) for each in differing if (each > 0) == more] for more in (True, False))
+    rise, fall = (mean(sizes or up or down or [most]) for sizes in (up, down))
+    largest = max([*up, *down], default=most)
+    often = _interval(len(differing), pairs, 2 * confidence - 1)
+    least, greatest = _interval(len(up), len(differing), confidence)
+    low, high = least * rise - (1 - least) * largest, greatest * largest - (1 - greatest) * fall
+    return low * often[low < 0], high * often[high > 0]
+
+
+def _interval(count: int, of: int, confidence: float) -> tuple[float, float]:
+    if not of:
+        return 0.0, 1.0
+    found = scipy.stats.binomtest(count, of).proportion_ci(confidence)
+    return float(found.low), float(found.high)
+
+
+def _signs(differing: Sequence[float]) -> float:
+    """Return how often the sum is as far from 0 if each value may as well have the other sign."""
+    if not differing:
+        return 1.0
+    if len({abs(each) for each in differing}) == 1:
+        return float(scipy.stats.binomtest(sum(each > 0 for each in differing), len(differing)).pvalue)
+    return _permuted((differing,), lambda values, axis: values.sum(axis=axis), "two-sided")
+
+
+def _permuted(samples: Sequence[Sequence[float]], statistic: Callable[..., Any], alternative: str) -> float:
+    found = scipy.stats.permutation_test(
+        samples, statistic, permutation_type="samples", vectorized=True, n_resamples=SIGNS, batch=64,
+        alternative=alternative, rng=SEED,
+    )  # fmt: skip
+    return float(found.pvalue)
 
 
 def corrected(values: Sequence[float]) -> list[float]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import shlex
 import statistics
-import tomllib
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cache, partial
 from pathlib import Path
 
 import jinja2
-from babel.numbers import format_decimal
 from markupsafe import Markup
 
-from lab import charts, names
+from lab import charts, names, verdicts
 from lab.matches import LONGEST, Record, Setup, game_of, options_of, steps
-from lab.studies import Change, Findings
+from lab.sentences import LANGUAGES, Language
+from lab.studies import OWNER, Change, Findings
 
 PACE_S = 40
 """Seconds that people at a table take for a turn, where their game says nothing else."""
@@ -27,8 +25,6 @@ REPLAYED = 5
 LAST = 60
 """How many last moves are shown, enough to see what repeats."""
 
-LANGUAGES = ("en", "es")
-
 _HERE = Path(__file__).parent
 
 
@@ -38,25 +34,18 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
     The game, its seats and ends, and what was chosen have the words of the game's pages; moves, and what is changed
     one at a time, the names by which the lab's commands know them.
     """
-    setup, summary, translate = findings.setup, findings.summary, _translator(language)
+    setup, summary, spoken = findings.setup, findings.summary, Language(language)
     called = names.of(game_of(setup), language)
-    seat = findings.counted
-    judged = (
-        translate("%(seat)s won") % {"seat": called(f"seat.{seat}", seat)}
-        if seat
-        else translate("games with a winner")
-    )
     pace = pace or game_of(setup).playtest.paces.get(setup.preset, PACE_S)
     played = {**findings.strengths, **({"usual": findings.usual} if findings.usual else {})}
-    quartiles = [round(each) for each in _quartiles(summary.turns)]
-    drawn = _charts(findings, translate, called, judged)
+    drawn = _charts(findings, spoken, called)
     heat = game_of(setup).playtest.heat(options_of(setup))
     counted = ""
     if heat and summary.places:
         counted = heat.counted if isinstance(heat.counted, str) else heat.counted[language]
         drawn["heat"] = charts.board(heat, summary.places, counted)
     return (
-        _pages(translate, language)
+        _pages(spoken)
         .get_template("report.html")
         .render(
             language=language,
@@ -66,13 +55,18 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
             summary=summary,
             first=findings.first,
             seats=setup.seats,
-            chosen=", ".join(_chosen(key, value, translate, called) for key, value in setup.chosen.items()),
+            chosen=", ".join(_chosen(key, value, spoken, called) for key, value in setup.chosen.items()),
             players=", ".join(setup.habits),
             command=f"python -m lab run {_arguments(setup)} --games {summary.games} --first {findings.first}",
             replay=f"python -m lab replay {_arguments(setup)}",
-            quartiles=quartiles,
+            quartiles=verdicts.quartiles(summary.turns),
             pace=pace,
-            minutes=round(quartiles[1] * pace / 60),
+            fairness=verdicts.fairness(summary, spoken, called),
+            duration=verdicts.duration(summary.turns, pace, spoken),
+            watch=verdicts.watch(findings, spoken),
+            changed=verdicts.effects(findings.beside, spoken, called) if findings.beside else [],
+            effects=lambda change: verdicts.effects(change, spoken, called) if change.certain else [],
+            ending=lambda end: verdicts.ending(end, spoken, called),
             strengths=findings.strengths,
             medians={name: round(statistics.median(each.turns)) for name, each in played.items()},
             usual=findings.usual,
@@ -82,7 +76,7 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
             hottest=sorted(summary.places.items(), key=lambda each: -each[1])[:5],
             last_moves={each.seed: _last_moves(setup, each) for each in summary.still[:REPLAYED]},
             options=_sorted(findings.options),
-            judged=judged,
+            owner=OWNER,
             cards=_sorted(findings.cards),
             habits=_sorted(findings.habits),
             charts={name: Markup(svg) for name, svg in drawn.items()},  # noqa: S704  # drawn here, from figures
@@ -90,49 +84,31 @@ def written(findings: Findings, pace: int | None = None, language: str = LANGUAG
     )
 
 
-def _charts(
-    findings: Findings, translate: Callable[[str], str], called: Callable[[str, str], str], judged: str
-) -> dict[str, str]:
+def _charts(findings: Findings, language: Language, called: Callable[[str, str], str]) -> dict[str, str]:
     """Draw all charts but the board's."""
-    summary = findings.summary
+    summary, say = findings.summary, language.say
     return {
-        "lengths": charts.lengths(
-            summary.turns, (translate("turns"), translate("games")), translate("Length of the games")
-        ),
+        "lengths": charts.lengths(summary.turns, (say("turns"), say("games")), say("Length of the games")),
         "seats": charts.seats(
             {called(f"seat.{seat}", seat): share for seat, share in summary.seats.items()},
             sum(each.share for each in summary.seats.values()) / len(summary.seats),
-            translate("% of all games won"),
-            translate("Wins by seat"),
+            language.translated("% of all games won"),
+            say("Wins by seat"),
         ),
-        "options": _drawn(findings.options, f"{judged}, {translate('difference in %')}"),
-        "habits": _drawn(findings.habits, translate("wins of who has the habit, difference in %")),
+        "options": _drawn(findings.options, language.translated("wins of a seat, difference in %"), called),
+        "habits": _drawn(findings.habits, language.translated("wins of who has the habit, difference in %"), called),
     }
 
 
-def _pages(translate: Callable[[str], str], language: str) -> jinja2.Environment:
+def _pages(language: Language) -> jinja2.Environment:
     """Return the report's template loader.
 
     Its `_` translates an English sentence and fills in its facts, its `number` writes a number as the language does.
     """
     found = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_HERE))
-    found.globals["_"] = lambda text, **facts: Markup(translate(text)) % facts  # noqa: S704  # our own sentences
-    found.globals["number"] = partial(_number, language)
+    found.globals["_"] = lambda text, **facts: Markup(language.translated(text)) % facts  # noqa: S704  # our own
+    found.globals |= {"number": language.number, "percent": language.percent}
     return found
-
-
-def _number(language: str, value: float, decimals: int = 0, signed: bool = False) -> str:
-    pattern = "#,##0." + "0" * decimals if decimals else "#,##0"
-    return format_decimal(value, f"+{pattern};-{pattern}" if signed else pattern, language)
-
-
-@cache
-def _translator(language: str) -> Callable[[str], str]:
-    """Return the function that translates an English sentence of the report."""
-    if language == LANGUAGES[0]:
-        return str
-    sentences = tomllib.loads((_HERE / f"report.{language}.toml").read_text(encoding="utf-8"))
-    return sentences.__getitem__
 
 
 def _arguments(setup: Setup) -> str:
@@ -150,8 +126,8 @@ def _last_moves(setup: Setup, record: Record) -> list[str]:
     return [" ".join((str(n), seat, *map(str, move.to_json()))) for n, (_, seat, move, _, _) in moves]
 
 
-def _chosen(key: str, value: object, translate: Callable[[str], str], called: Callable[[str, object], str]) -> str:
-    chosen = translate("a file of your own") if _is_file(value) else called(f"option.{key}.value.{value}", value)
+def _chosen(key: str, value: object, language: Language, called: Callable[[str, object], str]) -> str:
+    chosen = language.say("a file of your own") if _is_file(value) else called(f"option.{key}.value.{value}", value)
     return f"{called(f'option.{key}.name', key)}: {chosen}"
 
 
@@ -159,18 +135,14 @@ def _is_file(value: object) -> bool:
     return len(str(value)) > 40 or "\n" in str(value)
 
 
-def _quartiles(turns: Sequence[int]) -> list[float]:
-    return statistics.quantiles(turns, n=4) if len(turns) > 1 else [*turns] * 3
-
-
 def _sorted(changes: Sequence[Change]) -> list[Change]:
-    return sorted(changes, key=lambda each: (not each.certain, -abs(each.wins.difference)))
+    return sorted(changes, key=lambda each: (not each.certain, -abs(each.most[1].difference)))
 
 
-def _drawn(changes: Sequence[Change], unit: str) -> str:
-    if not changes:
-        return ""
-    found = _sorted(changes)
-    return charts.effects(
-        {each.name: each.wins for each in found}, {each.name: each.certain for each in found}, unit, 100
-    )
+def _drawn(changes: Sequence[Change], unit: str, called: Callable[[str, str], str]) -> str:
+    """Draw the wins that each change changes most, beside whose they are."""
+    found = {}
+    for each in _sorted(changes):
+        seat, wins = each.most
+        found[each.name if seat == OWNER else f"{each.name}: {called(f'seat.{seat}', seat)}"] = wins
+    return charts.effects(found, unit, 100) if found else ""

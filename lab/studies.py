@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 
@@ -20,8 +20,11 @@ BASE = "base"
 QUESTIONS = 5
 """The games of a whole study: the base, strengths, options, cards, habits."""
 
-CERTAIN = 0.05
-"""The corrected p below which a difference is called certain."""
+NOBODY, STILL = "nobody", ""
+"""The ends of games that nobody wins, and of those that stand still, beside the kinds that a game names itself."""
+
+OWNER = "owner"
+"""Stands for the seat that has a habit or drew a card, whichever it is."""
 
 Runner = Callable[[Sequence[Job]], list[list[Record]]]
 """Plays jobs and returns the records of each, of its first seeds alone where time ran out."""
@@ -40,30 +43,79 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing changed, in pairs of games: what it did to their length, and to how often they were won.
+    """One thing changed, in pairs of games: what it did to their length, to who won them and to how they ended.
 
-    The wins are those of whoever the change is for; of an option, anybody's, or where somebody always wins, those of
-    the first seat.
-    `p` is the smaller of both after the correction for all changes that were tried beside it.
+    `wins` holds each seat, or `OWNER` where only the wins of whoever had a habit or a card count; `ends` each kind of
+    end, `NOBODY` and `STILL`. All are corrected for everything that was tried beside it.
     """
 
     name: str
     length: Effect
-    wins: Effect
-    p: float = 1.0
+    wins: Mapping[Seat, Effect]
+    ends: Mapping[str, Effect]
     still: int = 0
 
     @property
     def certain(self) -> bool:
-        """Whether chance alone would hardly cause as much."""
-        return self.p < CERTAIN
+        """Whether chance alone would hardly cause as much, of anything."""
+        return any(each.certain for each in (self.length, *self.wins.values(), *self.ends.values()))
 
     @property
     def verdict(self) -> str:
         """The effect of a habit or a card for the player who has it."""
-        if not self.certain or self.wins.low <= 0 <= self.wins.high:
-            return ""
-        return "better" if self.wins.difference > 0 else "worse"
+        own = self.wins[OWNER]
+        return ("better" if own.difference > 0 else "worse") if own.certain else ""
+
+    @property
+    def most(self) -> tuple[Seat, Effect]:
+        """Whose wins changed most, and by how much."""
+        return max(self.wins.items(), key=lambda each: abs(each[1].difference))
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The same games before and after one change, and whose it was in each; without owners, everybody's."""
+
+    name: str
+    before: Sequence[Record]
+    after: Sequence[Record]
+    owners: Sequence[Seat] = ()
+
+    @property
+    def turns(self) -> tuple[list[int], list[int]]:
+        """How long the games are."""
+        return [each.turns for each in self.before], [each.turns for each in self.after]
+
+    @property
+    def winners(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """Who won each game; of one with owners whether its owner did."""
+        if not self.owners:
+            return [each.winners for each in self.before], [each.winners for each in self.after]
+        return self._own(self.before), self._own(self.after)
+
+    @property
+    def ends(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """How each game ended, and whether nobody won it."""
+        return _ends(self.before), _ends(self.after)
+
+    @property
+    def tests(self) -> dict[str, float]:
+        """The p of everything in which a pair differs."""
+        found = {}
+        if self.turns[0] != self.turns[1]:
+            found["turns"] = figures.effect(*self.turns).p
+        if self.winners[0] != self.winners[1]:
+            found["wins"] = figures.shift(*self.winners)
+        if not self.owners and self.ends[0] != self.ends[1]:
+            found["ends"] = figures.shift(*self.ends)
+        return found
+
+    def _own(self, games: Sequence[Record]) -> list[tuple[str, ...]]:
+        return [(OWNER,) * (owner in each.winners) for owner, each in zip(self.owners, games, strict=True)]
+
+
+def _ends(games: Sequence[Record]) -> list[tuple[str, ...]]:
+    return [(each.kind, *(() if each.winners else (NOBODY,))) for each in games]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +143,6 @@ class Findings:
     first: int
     summary: Summary
     options: Sequence[Change] = ()
-    counted: Seat = ""
-    """Whose wins the options were judged by, nobody's where by anybody's."""
     cards: Sequence[Change] = ()
     habits: Sequence[Change] = ()
     strengths: Mapping[str, Summary] = field(default_factory=dict)
@@ -120,12 +170,11 @@ def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0, beside: bool
         first,
         summary(setup, base),
         flipped(setup, base[: sizes.options], play),
-        counted(setup, base[: sizes.options]),
         blanked(setup, base[: sizes.cards], play),
         probed(setup, base[: sizes.habits], play),
         strengths,
         summary(setup, usual[0]) if usual else None,
-        compared(usual[0], base) if usual else None,
+        compared(setup, usual[0], base) if usual else None,
     )
 
 
@@ -160,10 +209,8 @@ def flipped(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
                 if value != chosen[option.key]:
                     setups[f"{option.key} = {value}"] = replace(setup, chosen={**setup.chosen, option.key: value})
     found = play([Job(name, each, _seeds(base)) for name, each in setups.items()])
-    return _corrected(
-        changed(compared(base, part, counted(setup, base)), name=name)
-        for name, part in zip(setups, found, strict=True)
-        if part
+    return judged(
+        setup, [Pairs(name, base[: len(part)], part) for name, part in zip(setups, found, strict=True) if part]
     )
 
 
@@ -186,16 +233,9 @@ def blanked(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
     cards = []
     for (card, every), without in zip(before, play(jobs), strict=True):
         drawn = every[: len(without)]
-        if not drawn:
-            continue
-        # The card is the change: before is the game without it.
-        length = figures.effect([each.turns for each in without], [each.turns for each in drawn])
-        wins = figures.effect(
-            [one.cards[card] in other.winners for one, other in zip(drawn, without, strict=True)],
-            [each.cards[card] in each.winners for each in drawn],
-        )
-        cards.append(Change(card, length, wins, still=_still(drawn)))
-    return _corrected(cards)
+        if drawn:  # the card is the change: before is the game without it
+            cards.append(Pairs(card, without, drawn, [each.cards[card] for each in drawn]))
+    return judged(setup, cards)
 
 
 def probed(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
@@ -204,40 +244,61 @@ def probed(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
         return []
     names, rotating = habits.of(game_of(setup)), replace(setup, rotating=True)
     jobs = [Job(name, replace(rotating, habits=(name, *setup.habits[1:])), _seeds(base)) for name in names]
-    changes = []
+    found = []
     for name, part in zip(names, play(jobs), strict=True):
         usual = base[: len(part)]
-        if [(each.moves, each.winners) for each in part] == [(each.moves, each.winners) for each in usual]:
-            continue
-        own = [first_seat(rotating, each.seed) for each in part]
-        wins = figures.effect(
-            [seat in each.winners for seat, each in zip(own, usual, strict=True)],
-            [seat in each.winners for seat, each in zip(own, part, strict=True)],
-        )
-        changes.append(Change(name, _length(usual, part), wins, still=_still(part)))
-    return _corrected(changes)
+        if [(each.moves, each.winners) for each in part] != [(each.moves, each.winners) for each in usual]:
+            found.append(Pairs(name, usual, part, [first_seat(rotating, each.seed) for each in part]))
+    return judged(setup, found)
 
 
-def counted(setup: Setup, base: Sequence[Record]) -> Seat:
-    """Return the seat whose wins show what an option does: the first where somebody always wins, else anybody."""
-    return game_of(setup).seatings[setup.seats][0] if all(each.winners for each in base) else ""
+def compared(setup: Setup, one: Sequence[Record], other: Sequence[Record]) -> Change:
+    """Return what a second setup does beside a first one, from their games with the same seeds."""
+    return judged(setup, [Pairs("", one[: len(other)], other)])[0]
 
 
-def compared(one: Sequence[Record], other: Sequence[Record], seat: Seat = "") -> Change:
-    """Return what a second setup does beside a first one, from their games with the same seeds.
+def judged(setup: Setup, every: Sequence[Pairs]) -> list[Change]:
+    """Return what each of several changes did.
 
-    The wins are those of a seat, or with none anybody's.
+    All that differs in any pair is tested: the length, the wins of all seats together, the ends together. The p of
+    all tests are corrected together, and the intervals by as much (Benjamini and Yekutieli's false coverage rate). A
+    seat or an end is certain if its own p is, too, corrected for the other seats or ends.
     """
-    before = one[: len(other)]
-    length, wins = _length(before, other), _won(before, other, seat)
-    return Change("", length, wins, min(1.0, 2 * min(length.p, wins.p)), _still(other))
+    tests = [each.tests for each in every]
+    values = figures.corrected([p for each in tests for p in each.values()])
+    left, certain = iter(values), sum(p < figures.CERTAIN for p in values)
+    confidence = 1 - figures.CERTAIN * max(1, certain) / max(1, len(values))
+    changes = []
+    for pairs, found in zip(every, tests, strict=True):
+        p = {"turns": 1.0, "wins": 1.0, "ends": 1.0} | {what: next(left) for what in found}
+        seats = (OWNER,) if pairs.owners else game_of(setup).seatings[setup.seats]
+        ends = () if pairs.owners else sorted({end for games in pairs.ends for each in games for end in each})
+        changes.append(
+            Change(
+                pairs.name,
+                changed(figures.effect(*pairs.turns, confidence), p=p["turns"]),
+                _each(seats, *pairs.winners, confidence, p["wins"]),
+                _each(ends, *pairs.ends, confidence, p["ends"]),
+                sum(each.stood_still for each in pairs.after),
+            )
+        )
+    return changes
 
 
-def _corrected(changes: Iterable[Change]) -> list[Change]:
-    found = list(changes)
-    values = figures.corrected([p for each in found for p in (each.length.p, each.wins.p)])
-    pairs = zip(values[::2], values[1::2], strict=True)
-    return [changed(each, p=min(pair)) for each, pair in zip(found, pairs, strict=True)]
+def _each(
+    labels: Sequence[str],
+    before: Sequence[Sequence[str]],
+    after: Sequence[Sequence[str]],
+    confidence: float,
+    together: float,
+) -> dict[str, Effect]:
+    """Return how often each label occurs before and after; `together` is the p of all labels."""
+    found = [
+        figures.effect([label in each for each in before], [label in each for each in after], confidence)
+        for label in labels
+    ]
+    values = figures.corrected([each.p for each in found])
+    return {label: changed(each, p=max(together, p)) for label, each, p in zip(labels, found, values, strict=True)}
 
 
 def _job(name: str, setup: Setup, first: int, games: int) -> Job:
@@ -246,16 +307,3 @@ def _job(name: str, setup: Setup, first: int, games: int) -> Job:
 
 def _seeds(records: Sequence[Record]) -> tuple[int, ...]:
     return tuple(each.seed for each in records)
-
-
-def _length(before: Sequence[Record], after: Sequence[Record]) -> Effect:
-    return figures.effect([each.turns for each in before], [each.turns for each in after])
-
-
-def _won(before: Sequence[Record], after: Sequence[Record], seat: Seat) -> Effect:
-    won = [[seat in each.winners if seat else bool(each.winners) for each in games] for games in (before, after)]
-    return figures.effect(*won)
-
-
-def _still(records: Sequence[Record]) -> int:
-    return sum(each.stood_still for each in records)

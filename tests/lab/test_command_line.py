@@ -33,12 +33,28 @@ def test_run_writes_a_report_and_keeps_its_records(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out == f"wrote {page}\n" * 2
 
 
-def test_compare_says_what_differs_on_the_same_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_says_what_a_change_does_though_somebody_always_wins(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "coin", *FEW, "--games", "200", "--with", "tenths=3"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "heads: fewer wins, 43.5 % of the games instead of 77.0 %.",
+        "tails: more wins, 56.5 % of the games instead of 23.0 %.",
+    ]
+
+
+def test_compare_says_how_little_is_known_where_nothing_differs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "coin", *FEW, "--with", "paint=silver"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "turns a game: 2.0 and 2.0, +0.0 (+0.0 to +0.0; p = 1, 20 pairs)",
-        "games with a winner, %: 100.0 and 100.0, +0.0 (+0.0 to +0.0; p = 1, 20 pairs)",
-        "stood still: 0 and 0",
+    verdict, *figures = capsys.readouterr().out.splitlines()
+    assert verdict == (
+        "No difference was found in 20 games. A seat may still win up to 13.9 points more or less often, and games "
+        "may be up to 0.3 turns longer or shorter."
+    )
+    assert figures == [
+        "",
+        "turns a game: 2.0 and 2.0, +0.0 (-0.3 to +0.3)",
+        "heads won, %: 70.0 and 70.0, +0.0 (-13.9 to +13.9)",
+        "tails won, %: 30.0 and 30.0, +0.0 (-13.9 to +13.9)",
+        "tossed, %: 100.0 and 100.0, +0.0 (-13.9 to +13.9)",
+        "pairs of games: 20",
     ]
 
 
@@ -61,7 +77,7 @@ def test_a_deck_is_played_beside_the_games_own(tmp_path: Path, capsys: pytest.Ca
     deck.write_text('[day]\nday-crocodile-1 = { effect = "nothing" }\n')
     sizes = ["--options", "0", "--habits", "0", "--cards", "0", "--games", "2"]
     assert main(["deck", str(deck), "--preset", "century", "--processes", "1", *sizes, "--report", str(page)]) == 0
-    assert "2 pairs" in capsys.readouterr().out
+    assert "pairs of games: 2\n" in capsys.readouterr().out
     assert "Mexica, A long evening" in page.read_text()
 
 

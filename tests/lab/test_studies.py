@@ -16,8 +16,8 @@ from tests.lab.coins import coin, play
 SIZES = Sizes(games=400, options=300, habits=300, cards=400, strengths=50)
 
 
-def found(name: str, changes: object) -> studies.Change:
-    return next(each for each in changes if each.name == name)  # type: ignore[attr-defined]
+def found(name: str, changes: Sequence[studies.Change]) -> studies.Change:
+    return next(each for each in changes if each.name == name)
 
 
 def test_seats_and_ends_are_those_of_the_coin() -> None:
@@ -32,20 +32,23 @@ def test_seats_and_ends_are_those_of_the_coin() -> None:
 def test_an_option_that_does_nothing_is_left_grey() -> None:
     paint = found("paint = silver", studies.study(coin(), SIZES, play).options)
     assert not paint.certain
-    assert paint.wins.difference == paint.length.difference == 0
+    assert paint.wins["heads"].difference == paint.length.difference == 0
 
 
-def test_an_option_is_judged_by_the_first_seat_where_somebody_always_wins() -> None:
+def test_an_option_is_judged_by_the_wins_of_each_seat() -> None:
     findings = studies.study(coin(), Sizes(200, 200, 0, 0, 0), play)
-    assert findings.counted == "heads"
-    assert found("tenths = 3", findings.options).wins.difference < -0.2
-    assert "heads won, difference in %" in report.written(findings)
+    tenths = found("tenths = 3", findings.options)
+    assert tenths.wins["heads"].certain
+    assert tenths.wins["heads"].difference < -0.2 < 0.2 < tenths.wins["tails"].difference
+    page = report.written(findings)
+    assert "wins of a seat, difference in %" in page
+    assert "heads: fewer wins, " in page
 
 
 def test_a_card_is_worth_what_it_adds_for_who_drew_it() -> None:
     (card,) = studies.study(coin(), SIZES, play).cards
     assert (card.name, card.certain, card.verdict) == ("lucky", True, "better")
-    assert card.wins.low < 0.2 < card.wins.high
+    assert card.wins[studies.OWNER].low < 0.2 < card.wins[studies.OWNER].high
 
 
 def test_a_dominated_habit_is_called_worse_and_one_that_never_mattered_is_left_out() -> None:
@@ -74,26 +77,36 @@ def test_pairs_are_the_same_game_until_what_was_changed_matters() -> None:
 
 def test_the_report_is_one_page_that_fetches_nothing() -> None:
     page = report.written(studies.study(coin(), SIZES, play))
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 3
     for fetched in ("<link", "<script", "<img", "src=", "@import", "url(h"):
         assert fetched not in page
     for heading in ("Wins by seat", "Each option alone", "Each card", "One habit pushed", "Games that stood still"):
         assert heading in page
-    assert "The seats are not equal" in page
+    assert page.count("Fair between seats: no. heads: 7") == 2
 
 
 def test_minutes_go_by_the_pace_of_the_game_unless_another_is_given() -> None:
     siege = studies.study(Setup(game="siege", preset="skirmish", seats=2), Sizes(2, 0, 0, 0, 0), play)
-    assert "at 400 seconds a turn" in report.written(siege)
-    assert "at 90 seconds a turn" in report.written(siege, pace=90)
-    assert f"at {report.PACE_S} seconds a turn" in report.written(studies.study(coin(), Sizes(2, 0, 0, 0, 0), play))
+    assert "A turn is counted as 400 seconds." in report.written(siege)
+    assert "A turn is counted as 90 seconds." in report.written(siege, pace=90)
+    assert f"A turn is counted as {report.PACE_S} seconds." in report.written(
+        studies.study(coin(), Sizes(2, 0, 0, 0, 0), play)
+    )
 
 
 def test_turns_are_drawn_as_whole_numbers() -> None:
     (ticks,) = re.findall(
-        r'<g id="matplotlib.axis_1">(.*?)<g id="matplotlib.axis_2">', charts.lengths([2] * 5, ("", ""), ""), re.DOTALL
+        r'<g id="matplotlib.axis_1">(.*?)<g id="matplotlib.axis_2">',
+        charts.lengths([2] * 5 + [3], ("", ""), ""),
+        re.DOTALL,
     )
-    assert {float(label) for label in re.findall(r"<text[^>]*>([^<]+)</text>", ticks)} == {0, 1, 2, 3, 4}
+    assert {float(label) for label in re.findall(r"<text[^>]*>([^<]+)</text>", ticks)} == {0, 1, 2, 3, 4, 5}
+
+
+def test_one_length_of_all_games_is_said_and_not_drawn() -> None:
+    page = report.written(studies.study(coin(), Sizes(20, 0, 0, 0, 0), play))
+    assert "Turns in every game: 2." in page
+    assert "Length of the games" not in page
 
 
 def test_a_report_of_the_same_seeds_is_the_same_page() -> None:
@@ -108,6 +121,7 @@ def test_what_was_chosen_stands_beside_the_preset_as_it_comes() -> None:
     assert findings.summary.seats["heads"].share < 0.3
     page = report.written(findings)
     assert "Beside the preset as it comes" in page
+    assert "What was chosen does this: heads: fewer wins, " in page
     assert "Beside the preset" not in report.written(studies.study(coin(), Sizes(20, 0, 0, 0, 0), play, beside=True))
 
 
