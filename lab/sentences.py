@@ -34,8 +34,8 @@ class Language:
     def number(self, value: float, decimals: int = 0, signed: bool = False) -> str:
         """Return a number as this language writes it.
 
-        >>> Language("es").number(1234.56, 1, signed=True)
-        '+1234,6'
+        >>> Language("es").number(12.56, 1, signed=True)
+        '+12,6'
         """
         pattern = "#,##0." + "0" * decimals if decimals else "#,##0"
         return format_decimal(value, f"+{pattern};-{pattern}" if signed else pattern, self.code)
