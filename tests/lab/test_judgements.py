@@ -13,8 +13,18 @@ SEATS = ("heads", "tails")
 
 
 def record(seed: int, winner: str, turns: int, kind: str = "tossed") -> Record:
-    counts = {"moves": turns, "turns": turns, "forced": 0, "leads": 0}
-    return Record(variant="", seed=seed, kind=kind, winners=(winner,), points={}, players={}, **counts)
+    return Record(
+        variant="",
+        seed=seed,
+        kind=kind,
+        winners=(winner,),
+        points={},
+        players={},
+        moves=turns,
+        turns=turns,
+        forced=0,
+        leads=0,
+    )
 
 
 def games(random: Random, count: int, longer: int = 0, seats: tuple[str, ...] = SEATS) -> list[Record]:
