@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import http.client
 import os
+import random
 import re
 import secrets
 import signal
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -23,9 +24,10 @@ from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import Workspace
 from tests.brokers import HOST, Broker, free_port, nats_cluster
+from tests.chaos import person
 from tests.chaos.oracle import Books, Posts
 from tests.chaos.players import Desk, Seats, players
-from tests.chaos.world import PATIENCE_S, Temple, store_of
+from tests.chaos.world import PATIENCE_S, Temple, names_of, store_of
 from tests.databases import Postgres, postgres
 from tests.path.conftest import Program
 
@@ -115,6 +117,8 @@ class Club:
         ]
         self.tables = self._open_tables()
         self.desk = Desk()
+        self._decided: list[dict[int, str]] = [{} for _ in self.temples]
+        """For each temple what a person decided about its tokens, and a companion accepted."""
         ports = [worker.port for worker in self.workers]
         self._players = players(PLAYERS_EACH, self.tables, ports, self.desk, seed)
 
@@ -198,7 +202,19 @@ class Club:
                     store_of(lambda query: connection.execute(query.encode()).fetchall(), temple.name)
                     for temple in self.temples
                 ]
-        return [temple.books(store) for temple, store in zip(self.temples, stores, strict=True)]
+        return [
+            replace(temple.books(store), decided=decided)
+            for temple, store, decided in zip(self.temples, stores, self._decided, strict=True)
+        ]
+
+    def decide(self, number: int, whims: random.Random) -> int:
+        """Let a person decide about what waits of a temple, at any companion; return how many tokens were decided."""
+        decided = person.decide(whims.choice(self.workers).port, self.tables[number], whims)
+        with self.database.connect() as connection:
+            connection.execute(f"SET search_path = {self._schema}".encode())
+            names = names_of(lambda query: connection.execute(query.encode()).fetchall())
+        self._decided[number] |= {names[token][1]: seat for token, seat in decided.items()}
+        return len(decided)
 
     def posts(self) -> Posts:
         """Return what players were answered, and the logs."""

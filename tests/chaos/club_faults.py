@@ -10,10 +10,14 @@ from contextlib import suppress
 import psycopg
 
 from tests.chaos.club import KEEPALIVE_S, Club, signal_all
-from tests.chaos.faults import Fault, NobodyHitError
+from tests.chaos.faults import DOUBTED, Fault, NobodyHitError, dip, flicker
+from tests.chaos.world import Temple
 
 FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
 """Past the keepalive, as in `tests.chaos.faults`."""
+
+DECIDES_S = 20.0
+"""For a token to be doubted, or to wait for a person."""
 
 
 def kill_a_companion(club: Club, whims: random.Random) -> str:
@@ -99,6 +103,44 @@ def freeze_a_temple(club: Club, whims: random.Random) -> str:
     return f"{temple.name} frozen for {FROZEN_S} s"
 
 
+def let_a_lamp_flicker(club: Club, whims: random.Random) -> str:
+    temple, spells = whims.choice(club.temples), whims.randint(DOUBTED, 100)
+    return f"a lamp flickered in {temple.name}, in the slot of {flicker(temple.rain, whims, spells)}, {spells} spells"
+
+
+def let_a_supply_dip(club: Club, whims: random.Random) -> str:
+    temple = whims.choice(club.temples)
+    dip(temple.rain)
+    return f"the supply of both beams of {temple.name} dipped"
+
+
+def kill_a_temple_in_doubt(club: Club, whims: random.Random) -> str:
+    temple = _in_doubt(club, whims)
+    temple.die()
+    temple.start()
+    return f"kill -9 of {temple.name} in doubt"
+
+
+def kill_a_companion_in_doubt(club: Club, whims: random.Random) -> str:
+    temple = _in_doubt(club, whims)
+    worker = whims.choice(club.workers)
+    worker.kill()
+    worker.bring_up()
+    return f"kill -9 of worker-{worker.number} while {temple.name} was in doubt"
+
+
+def decide_and_kill_a_companion(club: Club, whims: random.Random) -> str:
+    number = whims.randrange(len(club.temples))
+    until = time.monotonic() + DECIDES_S
+    while not (decided := club.decide(number, whims)):
+        if time.monotonic() > until:
+            raise NobodyHitError("no token waited")
+        flicker(club.temples[number].rain, whims, DOUBTED)
+        time.sleep(1)
+    killed = kill_a_companion(club, whims)
+    return f"a person decided about {decided} tokens of {club.temples[number].name}, then {killed}"
+
+
 LASTING: frozenset[Fault[Club]] = frozenset(
     {freeze_a_companion_past_its_leases, freeze_a_broker, freeze_backends, freeze_a_temple}
 )
@@ -118,7 +160,24 @@ DECK: tuple[Fault[Club], ...] = (
     kill_postgresql,
     kill_a_temple,
     freeze_a_temple,
+    let_a_lamp_flicker,
+    let_a_supply_dip,
+    kill_a_temple_in_doubt,
+    kill_a_companion_in_doubt,
+    decide_and_kill_a_companion,
 )
+
+
+def _in_doubt(club: Club, whims: random.Random) -> Temple:
+    """Let a lamp flicker in a temple, and return it at the moment, or soon after it, when its doubt is committed."""
+    temple = whims.choice(club.temples)
+    before = len(temple.doubted())
+    flicker(temple.rain, whims, DOUBTED)
+    until = time.monotonic() + DECIDES_S
+    while len(temple.doubted()) == before and time.monotonic() < until:
+        time.sleep(0.005)
+    time.sleep(whims.choice((0, 0.02, 0.1)))
+    return temple
 
 
 def _backends(club: Club) -> list[int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.chaos.club import Club, Size
 from tests.chaos.club_faults import DECK, LASTING
 from tests.chaos.course import run_through
-from tests.chaos.oracle import PostsVerdict, Verdict, judge, judge_posts, maybe
+from tests.chaos.oracle import PostsVerdict, Verdict, doubts, judge, judge_posts, maybe
 from tests.chaos.world import PATIENCE_S
 
 
@@ -34,6 +34,8 @@ class Outcome:
     unreadable: list[str]
     different: list[str]
     """Pages that the companions show differently at rest, or one of them does not show."""
+    doubts: dict[str, str]
+    """For each temple what was doubted and decided, in words."""
     raised: list[str]
     """Programs that ended by themselves."""
     seconds: float
@@ -58,7 +60,8 @@ class Outcome:
             + f"; {self.received:,} received, {self.maybe} under way when a temple died; {self.sent:,} posts, "
             f"{self.accepted:,} accepted, {self.unanswered} once without an answer: {self.posts}; "
             f"{self.entries:,} entries, {len(self.unreadable)} logs that cannot be replayed; "
-            f"{len(self.different)} pages differ or fail"
+            f"{len(self.different)} pages differ or fail; "
+            + "; ".join(f"{temple}: {words}" for temple, words in self.doubts.items())
         )
 
 
@@ -94,6 +97,7 @@ def run(folder: Path, seed: str, size: Size, faults: int, say: Callable[[str], N
             entries=sum(len(log) for log in posts.logs),
             unreadable=club.unreadable(),
             different=different,
+            doubts={temple.name: doubts(each) for temple, each in zip(club.temples, books, strict=True)},
             raised=course.raised,
             seconds=seconds,
         )
@@ -105,7 +109,7 @@ def _settle(club: Club, patience_s: float) -> None:
     while time.monotonic() < until:
         if all(temple.has_committed_all() for temple in club.temples):
             verdicts = [judge(books) for books in club.books()]
-            if not any(verdict.lost or verdict.undelivered for verdict in verdicts):
+            if not any(verdict.lost or verdict.undelivered or verdict.undoubted for verdict in verdicts):
                 return
         time.sleep(0.5)
 

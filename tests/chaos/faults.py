@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from templo.contract import God
 from tests.chaos.mqtt import Kind
 from tests.chaos.patient import EIO, FULL, READ_ONLY, SYNC
 from tests.chaos.proxy import Deed, Meddling, Proxy, Way
-from tests.chaos.world import KEEPALIVE_S, Patient, World
+from tests.chaos.world import KEEPALIVE_S, Patient, Rain, World
 
 W = TypeVar("W")
 Fault: TypeAlias = Callable[[W, random.Random], str]
@@ -30,6 +31,12 @@ FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
 YEAR_S = 365.25 * 86_400
 RAINS_S = 60.0
 """For tokens to fall; a busy machine lets them fall slowly."""
+
+DOUBTED = 12
+"""Spells of a lamp, as equal as a machine makes them: a few more than must be seen to doubt them."""
+
+CALMS_S = 1.2
+"""So long after the last doubted token of a slot the next one is none."""
 
 STARTS_S = 30.0
 """For a program to be ready or to end."""
@@ -48,7 +55,9 @@ OF_THE_COMPANION = (
     (Kind.PUBACK, Way.DOWN, ""),
 )
 OF_A_GREETING = ((Kind.CONNECT, Way.UP), (Kind.CONNACK, Way.DOWN), (Kind.SUBSCRIBE, Way.UP), (Kind.SUBACK, Way.DOWN))
+_DOUBT_UP, _DOUBT_DOWN = (Kind.PUBLISH, Way.UP, "doubt"), (Kind.PUBLISH, Way.DOWN, "doubt")
 CUTS = (Deed.CUT_BEFORE, Deed.CUT_WITHIN, Deed.CUT_AFTER)
+_AROUND = (Deed.CUT_BEFORE, Deed.CUT_AFTER)
 
 
 def kill_the_temple(world: World, whims: random.Random) -> str:
@@ -252,6 +261,55 @@ def exchange_the_companion_for_a_while(world: World, whims: random.Random) -> st
     return "the companion exchanged for a new one, and back"
 
 
+def let_a_lamp_flicker(world: World, whims: random.Random) -> str:
+    """Half of the time tokens go on falling into its slot: they are doubted, too, and a person has to decide."""
+    slot = flicker(world.rain, whims, spells := whims.randint(DOUBTED, 100))
+    if whims.random() < 0.5:
+        with world.rain.paused():
+            time.sleep(CALMS_S)
+    return f"a lamp flickered in the slot of {slot}, {spells} spells"
+
+
+def let_the_supply_dip(world: World, whims: random.Random) -> str:
+    dip(world.rain)
+    return "the supply of both beams dipped"
+
+
+def kill_the_temple_in_doubt(world: World, whims: random.Random) -> str:
+    """It has recorded a doubt, and is about to publish it or has just done so."""
+    what = _meddle_with_a_doubt(world, whims, world.temple_link, whims.choice(_AROUND), _DOUBT_UP)
+    world.temple.die()
+    world.temple.start()
+    return f"controller: {what}, then kill -9 of it"
+
+
+def kill_the_companion_in_doubt(world: World, whims: random.Random) -> str:
+    """A doubt is about to reach it or has just done so, or it is about to acknowledge one or has just done so."""
+    packet = whims.choice((_DOUBT_DOWN, (Kind.PUBLISH, Way.UP, "ack")))
+    what = _meddle_with_a_doubt(world, whims, world.companion_link, whims.choice(_AROUND), packet)
+    world.companion.kill()
+    world.companion.start()
+    return f"companion: {what}, then kill -9 of it"
+
+
+def disturb_a_doubt(world: World, whims: random.Random) -> str:
+    link, packet = whims.choice(((world.temple_link, _DOUBT_UP), (world.companion_link, _DOUBT_DOWN)))
+    return _meddle_with_a_doubt(world, whims, link, whims.choice(tuple(Deed)), packet)
+
+
+def decide_about_what_waits(world: World, whims: random.Random) -> str:
+    return f"a person decided about {_decide(world, whims)} tokens"
+
+
+def decide_and_kill_both(world: World, whims: random.Random) -> str:
+    decided = _decide(world, whims)
+    world.companion.kill()
+    world.temple.die()
+    world.companion.start()
+    world.temple.start()
+    return f"a person decided about {decided} tokens, then kill -9 of companion and controller"
+
+
 LASTING = frozenset({freeze_the_temple, freeze_the_companion, freeze_the_broker, silence_a_link})
 """Faults in which nothing happens for seconds: the next ones may happen meanwhile."""
 
@@ -284,8 +342,29 @@ DECK: tuple[Fault[World], ...] = (
     start_the_companion_on_a_full_disk,
     exchange_the_companion,
     exchange_the_companion_for_a_while,
+    let_a_lamp_flicker,
+    let_the_supply_dip,
+    kill_the_temple_in_doubt,
+    kill_the_companion_in_doubt,
+    disturb_a_doubt,
+    decide_about_what_waits,
+    decide_and_kill_both,
 )
 """As many faults as there are kinds are each of them once."""
+
+
+def flicker(rain: Rain, whims: random.Random, spells: int) -> str:
+    """Let a lamp flicker so often; return in which slot."""
+    slot = whims.choice(list(God)).value
+    if not rain.flicker(slot, spells):
+        raise NobodyHitError("no temple was there")
+    return slot
+
+
+def dip(rain: Rain) -> None:
+    """Let the supply of both beams dip once."""
+    if not rain.dip():
+        raise NobodyHitError("no temple was there")
 
 
 def planned(seed: str, number: int, deck: Sequence[Fault[W]]) -> Iterator[tuple[Fault[W], random.Random]]:
@@ -341,6 +420,26 @@ def _meddle(link: Proxy, whose: str, deed: Deed, packet: tuple[Kind, Way, str]) 
     link.arm(meddling := Meddling(deed, kind, way, leaf))
     done = _until_done(link)
     return f"{whose}: {meddling}{'' if done else ' (none came by)'}"
+
+
+def _meddle_with_a_doubt(
+    world: World, whims: random.Random, link: Proxy, deed: Deed, packet: tuple[Kind, Way, str]
+) -> str:
+    link.arm(meddling := Meddling(deed, *packet))
+    flicker(world.rain, whims, DOUBTED)
+    done = _until_done(link)
+    return f"a lamp flickered, {meddling}{'' if done else ' (none came by)'}"
+
+
+def _decide(world: World, whims: random.Random) -> int:
+    """Let a person decide about what waits; a lamp flickers first if nothing does."""
+    until = time.monotonic() + RAINS_S
+    while not (decided := world.decide(whims)):
+        if time.monotonic() > until:
+            raise NobodyHitError("no token waited")
+        flicker(world.rain, whims, DOUBTED)
+        world.settle()
+    return decided
 
 
 def _until_done(link: Proxy) -> bool:

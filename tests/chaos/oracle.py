@@ -11,6 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from companion.model.table import OWN_DOUBTS
+
+NONE = "none"
+"""Decided about a token that was dismissed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Store:
@@ -20,6 +25,14 @@ class Store:
     """For each source, its tokens in the order of their numbers."""
     scored: Sequence[int] = ()
     """What entered the table's game, in the order of its log."""
+    waiting: Mapping[int, str] = field(default_factory=dict)
+    """What of it waits for a person, and so counts for nobody, each with the reason."""
+    claimed: Mapping[int, str] = field(default_factory=dict)
+    """What of it a person gave to a seat."""
+    dismissed: frozenset[int] = frozenset()
+    """What of it a person dismissed."""
+    doubted: frozenset[int] = frozenset()
+    """What its temples doubt, as far as it was received too."""
     held: frozenset[int] = frozenset()
     """Held apart because others had taken their numbers, until a person decides."""
     old: frozenset[int] = frozenset()
@@ -29,6 +42,11 @@ class Store:
     def tokens(self) -> list[int]:
         """Return all that were received."""
         return [token for tokens in self.received for token in tokens]
+
+    @property
+    def counted(self) -> frozenset[int]:
+        """Return what counts for some seat."""
+        return frozenset(self.scored) - self.waiting.keys() - self.dismissed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +71,16 @@ class Books:
     """What may be held apart: it fell while two ledgers gave the same numbers."""
     earlier: frozenset[int] = frozenset()
     """What may be old: it fell before the companion met the temple."""
+    light: Sequence[Sequence[int]] = ()
+    """What fell and was no token, but a lamp that flickered or one dip of the supply, each of them together."""
+    doubted: frozenset[int] = frozenset()
+    """What the temple said that it doubted, once that was committed."""
+    ledger_doubts: frozenset[int] = frozenset()
+    """What its ledger doubts at the end."""
+    gone_doubts: frozenset[int] = frozenset()
+    """What only a ledger doubted that a copy replaced."""
+    decided: Mapping[int, str] = field(default_factory=dict)
+    """What a person decided about, and the companion said that it had accepted: to which seat it went, or `NONE`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +102,17 @@ class Verdict:
     unscored: list[int] = field(default_factory=list)
     """Received, and neither entered in the table's game nor among the old tokens."""
     held: list[int] = field(default_factory=list)
-    """Held apart or among the old tokens for no reason: its number was its own, and its temple was known."""
+    """Held apart, among the old tokens or doubted for no reason: its number was its own, and its temple was known and
+    did not doubt it.
+    """
+    trusted: list[int] = field(default_factory=list)
+    """Light, all of it counted by one temple, and not doubted."""
+    undoubted: list[int] = field(default_factory=list)
+    """Doubted, and the present companion does not know it, or none does and no ledger."""
+    unconfirmed: list[int] = field(default_factory=list)
+    """Doubted, and scored although no person gave it to a seat."""
+    forgotten: list[int] = field(default_factory=list)
+    """Decided about by a person, and in no store is it decided like that."""
 
     @property
     def well(self) -> bool:
@@ -149,6 +187,8 @@ def judge(books: Books) -> Verdict:
     `committed` is within what is received or held apart; each at most once; `received` is within
     ``committed + maybe``, where `maybe` is what was under way when a temple died: through its beam, and not yet said
     to be committed. What is `uncertain` may be anywhere or nowhere, but no more than once in each place.
+
+    What is doubted scores only where a person said so, and what a person has decided stays decided.
     """
     stores = (books.store, *books.put_away)
     received = frozenset(token for store in stores for token in store.tokens)
@@ -157,6 +197,9 @@ def judge(books: Books) -> Verdict:
     fell = frozenset(token for slots in books.fell for tokens in slots.values() for token in tokens)
     maybe, missed = _maybe(books)
     here = frozenset(books.store.tokens) | books.store.held
+    doubted = books.doubted | books.ledger_doubts
+    known = frozenset(token for store in stores for token in store.doubted)
+    sure = doubted - books.gone_doubts
     return Verdict(
         lost=sorted(books.committed - received - held - ledger - books.uncertain),
         undelivered=sorted(((books.committed & ledger) - received - held) | ((books.committed & books.due) - here)),
@@ -173,8 +216,36 @@ def judge(books: Books) -> Verdict:
         ),
         unscored=sorted({token for store in stores for token in {*store.tokens} - {*store.scored} - store.old}),
         held=sorted(
-            (held - books.shared) | frozenset(token for store in stores for token in store.old - books.earlier)
+            (held - books.shared)
+            | frozenset(token for store in stores for token in store.old - books.earlier)
+            | frozenset(token for store in stores for token in _doubted_by_temple(store) - doubted - books.uncertain)
         ),
+        trusted=sorted(_all_counted(books) - doubted - known - books.gone_doubts),
+        undoubted=sorted(
+            ((sure & received) - known - books.ledger_doubts)
+            | ((books.ledger_doubts & frozenset(books.store.tokens)) - books.store.doubted)
+        ),
+        unconfirmed=sorted(
+            (_unconfirmed(books.store) & (sure | books.store.doubted))
+            | frozenset(token for store in books.put_away for token in _unconfirmed(store) & store.doubted)
+        ),
+        forgotten=sorted(
+            token
+            for token, seat in books.decided.items()
+            if not any(
+                token in store.dismissed if seat == NONE else store.claimed.get(token) == seat for store in stores
+            )
+        ),
+    )
+
+
+def doubts(books: Books) -> str:
+    """Return in words how much light fell, how much was doubted of that and of the tokens, and what was decided."""
+    light = frozenset(spell for spells in books.light for spell in spells)
+    doubted = books.doubted | books.ledger_doubts
+    return (
+        f"{len(light)} spells of light, {len(light & doubted)} of them doubted, and {len(doubted - light)} tokens; "
+        f"{len(books.decided)} decided by a person"
     )
 
 
@@ -189,6 +260,29 @@ def waiting(books: Books) -> frozenset[int]:
     return frozenset(token for store in stores for token in store.held) - frozenset(
         token for store in stores for token in store.tokens
     )
+
+
+def _doubted_by_temple(store: Store) -> frozenset[int]:
+    """Return what waits for a reason that only a temple knows."""
+    return frozenset(token for token, reason in store.waiting.items() if reason not in OWN_DOUBTS)
+
+
+def _unconfirmed(store: Store) -> frozenset[int]:
+    """Return what counts without a person's word."""
+    return store.counted - store.claimed.keys()
+
+
+def _all_counted(books: Books) -> frozenset[int]:
+    """Return the light that must be doubted: the spells of each lamp and dip that one life has counted to the end.
+
+    A temple that died in between may have committed the last spell as certain, and not yet judged it.
+    """
+    over: set[int] = set()
+    for life, slots in enumerate(books.fell):
+        for tokens in slots.values():
+            last = max((place for place, token in enumerate(tokens) if token in books.committed), default=0)
+            over.update(tokens if life == len(books.fell) - 1 else tokens[:last])
+    return frozenset(spell for spells in books.light if over.issuperset(spells) for spell in spells)
 
 
 def _maybe(books: Books) -> tuple[frozenset[int], list[int]]:

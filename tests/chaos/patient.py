@@ -4,8 +4,11 @@
 
 - ``FOLDER/disk`` may hold ``full``, ``eio``, ``sync`` or ``read-only``: so does SQLite find its disk while it does;
 - ``FOLDER/clock`` may hold seconds: so far off is the clock on the wall;
-- a datagram to ``FOLDER/beams`` names a slot and a width: one token as wide as that falls through its simulated beam;
-- what the ledger has taken is written, once its commit has returned, to ``FOLDER/committed``, a line a token.
+- a datagram to ``FOLDER/beams`` has lines such as ``tlaloc 6000017 14000000``: a spell in that slot, so many
+  nanoseconds dark and so many clear after it, once the slot is free; after a line ``quiet`` what follows begins in
+  both slots at the same moment, when both have been quiet for more than a second;
+- what the ledger has taken is written, once its commit has returned, to ``FOLDER/committed``, a line a token, and to
+  ``FOLDER/doubted`` what it doubts.
 
 A temple that is killed in between has committed what it could not say any more: the oracle allows for that.
 """
@@ -26,7 +29,12 @@ from tests.chaos import seam
 FULL, EIO, SYNC, READ_ONLY = "full", "eio", "sync", "read-only"
 
 CLEAR_NS = 14_000_000
-"""Between two tokens in one slot. Closer ones would be more than a chute lets through, and than flicker is."""
+"""Between two spells in one slot. Closer ones would be more than a chute lets through."""
+
+QUIET_NS = 1_200_000_000
+"""Longer than the quiet after which two spells at once are a dip of the supply."""
+
+QUIET = "quiet"
 
 
 class Disk:
@@ -68,7 +76,7 @@ def main() -> None:
         daemon = importlib.import_module("controller.app.daemon")
         daemon.datetime = clock  # type: ignore[attr-defined]
         _break_beams(folder / "beams")
-        _witness(folder / "committed")
+        _witness(folder)
     else:
         importlib.import_module("companion.cli.daemon").datetime = clock  # type: ignore[attr-defined]
     sys.argv[:] = [program, *words]
@@ -91,7 +99,7 @@ def _clock(order: Path) -> type[datetime]:
 
 
 def _break_beams(path: Path) -> None:
-    """Let datagrams such as ``tlaloc 6000017`` (nanoseconds dark) break the simulated beams, one after the other."""
+    """Let datagrams break the simulated beams, each spell after those that came before it."""
     from controller.simulation.beams import SimulatedBeams
     from templo.contract import God
 
@@ -102,13 +110,18 @@ def _break_beams(path: Path) -> None:
 
         def listen() -> None:
             while True:
-                slot, width = door.recv(100).decode().split()
-                god = God(slot)
+                orders = [line.split() for line in door.recv(65_536).decode().splitlines()]
                 with self._changed:
-                    start = max(self._now(), self._free_ns[god])
-                    self._at(start, god, 1)
-                    self._at(start + int(width), god, -1)
-                    self._free_ns[god] = start + int(width) + CLEAR_NS
+                    now = self._now()
+                    if orders[0] == [QUIET]:
+                        del orders[0]
+                        self._free_ns = dict.fromkeys(God, max(now, *self._free_ns.values()) + QUIET_NS)
+                    for slot, dark, clear in orders:
+                        god = God(slot)
+                        start = max(now, self._free_ns[god])
+                        self._at(start, god, 1)
+                        self._at(start + int(dark), god, -1)
+                        self._free_ns[god] = start + int(dark) + int(clear)
                     self._changed.notify()
 
         levels = opened(self, put)  # type: ignore[arg-type]
@@ -121,20 +134,28 @@ def _break_beams(path: Path) -> None:
     SimulatedBeams.open = open_to_orders  # type: ignore[assignment, method-assign]
 
 
-def _witness(path: Path) -> None:
+def _witness(folder: Path) -> None:
     """Write down what each commit held, as soon as it has returned."""
     from controller.adapters.sqlite_ledger import Ledger
-    from controller.core.ports import UnnumberedToken
+    from controller.core.ports import UnnumberedDoubt, UnnumberedToken
     from templo.contract import Token
 
     record = Ledger.record
-    book = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    committed, doubted = (
+        os.open(folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600) for name in ("committed", "doubted")
+    )
+    widths: dict[str, float] = {}
 
     def witnessed(
-        self: Ledger, tokens: Sequence[UnnumberedToken], *boards: Mapping[str, tuple[int, int]] | None
+        self: Ledger,
+        tokens: Sequence[UnnumberedToken],
+        boards: Mapping[str, tuple[int, int]] | None = None,
+        doubts: Sequence[UnnumberedDoubt] = (),
     ) -> list[Token]:
-        recorded = record(self, tokens, *boards)
-        os.write(book, "".join(f"{token.width_ms}\n" for token in recorded).encode())
+        recorded = record(self, tokens, boards, doubts)
+        widths.update((token.token, token.width_ms) for token in recorded)
+        os.write(committed, "".join(f"{token.width_ms}\n" for token in recorded).encode())
+        os.write(doubted, "".join(f"{widths[token]}\n" for doubt in doubts for token in doubt.tokens).encode())
         return recorded
 
     Ledger.record = witnessed  # type: ignore[method-assign]

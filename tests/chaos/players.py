@@ -7,9 +7,10 @@ import random
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from tests.brokers import HOST
@@ -28,6 +29,14 @@ class Seats:
 
     table: str
     token: str
+
+
+class Answer(NamedTuple):
+    """What a companion answered: `cookies` are those that it set."""
+
+    status: int
+    body: str
+    cookies: str
 
 
 class Desk:
@@ -98,10 +107,10 @@ class Player(threading.Thread):
             time.sleep(self._whims.uniform(0, PAUSE_S))
 
     def _play(self) -> None:
-        page = self._ask(self._whims.choice(self._ports), "GET", f"/t/{self._seats.table}")
-        version = re.search(r'name="version" value="(\d+)"', page[1])
-        seat = re.search(r'name="seat" value="(\w+)"', page[1])
-        if page[0] != 200 or not (version and seat):
+        page = ask(self._whims.choice(self._ports), "GET", self._seats, source=self._source)
+        version = re.search(r'name="version" value="(\d+)"', page.body)
+        seat = re.search(r'name="seat" value="(\w+)"', page.body)
+        if page.status != 200 or not (version and seat):
             return
         self._posts += 1
         post = f"p{self._number}x{self._posts}"
@@ -128,7 +137,7 @@ class Player(threading.Thread):
     def _post(self, port: int, form: dict[str, str]) -> bool | None:
         """Post once; return whether it was accepted, or none without an answer that says so."""
         post = form["request"]
-        status, body = self._ask(port, "POST", f"/t/{self._seats.table}/play", form)
+        status, body, _ = ask(port, "POST", self._seats, "play", form, self._source)
         if status in (200, 409):
             try:
                 is_accepted = bool(json.loads(body)["ok"])
@@ -141,24 +150,39 @@ class Player(threading.Thread):
             self._desk.unanswered.add(post)
         return None
 
-    def _ask(self, port: int, method: str, path: str, form: dict[str, str] | None = None) -> tuple[int, str]:
-        """Return status and body of an answer; 0 where there is none."""
-        headers = {"Cookie": f"seat-{self._seats.table}={self._seats.token}", "Accept-Language": "en"}
-        if form is not None:
-            headers |= {
-                "Origin": f"http://{HOST}:{port}",
-                "Content-Type": "application/x-www-form-urlencoded",
-                "Accept": "application/json",
-            }
-        connection = HTTPConnection(HOST, port, ANSWERS_S, (self._source, 0))
-        try:
-            connection.request(method, path, urlencode(form) if form is not None else None, headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode(errors="replace")
-        except (OSError, HTTPException):
-            return 0, ""
-        finally:
-            connection.close()
+
+def ask(
+    port: int,
+    method: str,
+    seats: Seats,
+    page: str = "",
+    form: Mapping[str, str] | str | None = None,
+    source: str = HOST,
+) -> Answer:
+    """Return a companion's answer to a phone that holds seats of a table, about a page of that table.
+
+    `form` is what is posted, as fields or encoded; `source` the phone's address. Status 0 stands for no answer.
+    """
+    headers = {"Accept-Language": "en"}
+    if seats.token:
+        headers["Cookie"] = f"seat-{seats.table}={seats.token}"
+    if form is not None:
+        headers |= {
+            "Origin": f"http://{HOST}:{port}",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Accept": "application/json",
+        }
+    body = form if form is None or isinstance(form, str) else urlencode(form)
+    connection = HTTPConnection(HOST, port, ANSWERS_S, (source, 0))
+    try:
+        connection.request(method, f"/t/{seats.table}/{page}".rstrip("/"), body, headers)
+        answer = connection.getresponse()
+        cookies = " ".join(answer.headers.get_all("Set-Cookie", []))
+        return Answer(answer.status, answer.read().decode(errors="replace"), cookies)
+    except (OSError, HTTPException):
+        return Answer(0, "", "")
+    finally:
+        connection.close()
 
 
 def players(number: int, tables: Sequence[Seats], ports: Sequence[int], desk: Desk, seed: str) -> list[Player]:

@@ -19,7 +19,7 @@ from tests.brokers import mosquitto
 from tests.chaos import club_run
 from tests.chaos.course import run_through
 from tests.chaos.faults import DECK, LASTING
-from tests.chaos.oracle import Verdict, judge, maybe, waiting
+from tests.chaos.oracle import Verdict, doubts, judge, maybe, waiting
 from tests.chaos.seam import SeamError
 from tests.chaos.world import PATIENCE_S, World, advice
 
@@ -40,6 +40,8 @@ class Outcome:
     """Held apart for a person, because two ledgers gave the same numbers."""
     old: int
     """Of before the present companion met the temple: a person decides."""
+    doubts: str
+    """What was doubted and decided, in words."""
     raised: list[str]
     """Programs that ended by themselves; a supervisor would have started them again, and so did the run."""
     settled: bool
@@ -48,8 +50,8 @@ class Outcome:
     def __str__(self) -> str:
         return (
             f"{self.tokens:,} tokens through {self.faults} faults in {self.seconds:.0f} s: {self.verdict}; "
-            f"{self.received:,} received, {self.held} held apart for a person, {self.old:,} old; {self.maybe} under "
-            f"way when a temple died, {self.uncertain} in a clone or in a ledger that was replaced"
+            f"{self.received:,} received, {self.held} held apart for a person, {self.old:,} old; {self.doubts}; "
+            f"{self.maybe} under way when a temple died, {self.uncertain} in a clone or in a ledger that was replaced"
         )
 
     def wrong(self) -> list[str]:
@@ -80,6 +82,7 @@ def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], 
         received=len({token for store in stores for token in store.tokens}),
         held=len(waiting(books)),
         old=len(books.store.old),
+        doubts=doubts(books),
         raised=course.raised,
         settled=settled,
         seconds=seconds,

@@ -67,7 +67,9 @@ def test_a_fault_that_hits_nothing_is_reported_and_not_counted() -> None:
 
 def test_a_club_s_program_that_ended_by_itself_and_a_page_that_differs_are_wrong() -> None:
     posts = judge_posts(Posts(frozenset(), frozenset(), []))
-    outcome = club_run.Outcome(Size(), 0, {}, posts, 0, 0, 0, 0, 0, 0, [], ["/tables"], ["worker-1 had ended"], 0.0)
+    outcome = club_run.Outcome(
+        Size(), 0, {}, posts, 0, 0, 0, 0, 0, 0, [], ["/tables"], {}, ["worker-1 had ended"], 0.0
+    )
     assert outcome.wrong() == ["not shown, or differently: /tables", "worker-1 had ended"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.chaos.oracle import Books, Posts, PostsVerdict, Store, judge, judge_posts, maybe, waiting
+from tests.chaos.oracle import NONE, Books, Posts, PostsVerdict, Store, Verdict, judge, judge_posts, maybe, waiting
 
 ALL = [0, 1, 2, 3, 5, 6, 7]
 WELL = Books(
@@ -166,6 +166,68 @@ class TestClocksApartAndDisksThatAreFullAtTheStart:
 
     def test_count_nothing_twice_that_was_published_before_the_disk_could_be_written(self) -> None:
         assert judge(replace(WELL, store=Store([ALL, [0]], ALL))).doubled == [0]
+
+
+class TestDoubts:
+    """Tokens 5 and 7 were a lamp that flickered in Tlaloc's slot; they wait for a person."""
+
+    LAMP = frozenset({5, 7})
+    STORE = replace(WELL.store, waiting={5: "regular", 7: "regular"}, doubted=LAMP)
+    LIT = replace(WELL, store=STORE, light=[(5, 7)], doubted=LAMP, ledger_doubts=LAMP)
+
+    def counting(self, books: Books, *tokens: int, **changed: object) -> Books:
+        """Return the books after these tokens have begun to count."""
+        waiting = {token: why for token, why in books.store.waiting.items() if token not in tokens}
+        return replace(books, store=replace(books.store, waiting=waiting, **changed))  # type: ignore[arg-type]
+
+    def test_let_what_is_doubted_wait_and_nothing_else(self) -> None:
+        assert judge(self.LIT).well
+        assert judge(replace(self.LIT, store=replace(self.STORE, waiting={**self.STORE.waiting, 0: "earlier"}))).well
+        also = replace(self.LIT, store=replace(self.STORE, waiting={**self.STORE.waiting, 0: "flicker"}))
+        assert judge(also).held == [0]
+        assert judge(replace(also, uncertain=frozenset({0}))).held == []
+
+    def test_let_no_token_score_that_no_person_has_confirmed(self) -> None:
+        assert judge(self.counting(self.LIT, 5)) == Verdict(unconfirmed=[5])
+        assert judge(self.counting(self.LIT, 5, claimed={5: "east"})).well
+        assert judge(self.counting(self.LIT, 5, dismissed=frozenset({5}))).well
+
+    def test_are_lost_where_neither_a_store_nor_a_ledger_has_them(self) -> None:
+        lost = replace(self.counting(self.LIT, 5, doubted=frozenset({7})), ledger_doubts=frozenset({7}))
+        assert judge(lost) == Verdict(undoubted=[5], unconfirmed=[5])
+        assert judge(replace(lost, gone_doubts=frozenset({5}))).well
+
+    def test_reach_the_present_companion_as_long_as_the_ledger_has_them(self) -> None:
+        assert judge(self.counting(self.LIT, 5, doubted=frozenset({7}))).undoubted == [5]
+        elsewhere = replace(self.counting(self.LIT, 5, doubted=frozenset({7})), put_away=[self.STORE])
+        assert judge(elsewhere).undoubted == [5]
+        assert judge(replace(elsewhere, ledger_doubts=frozenset({7}))) == Verdict(unconfirmed=[5])
+
+    def test_bind_a_companion_that_was_put_away_as_far_as_it_had_received_them(self) -> None:
+        away = self.counting(self.LIT, 5).store
+        assert judge(replace(self.LIT, put_away=[away])).unconfirmed == [5]
+        assert judge(replace(self.LIT, put_away=[replace(away, doubted=frozenset({7}))])).well
+
+    @pytest.mark.parametrize("seat", ["east", NONE])
+    def test_are_not_raised_again_once_a_person_has_decided(self, seat: str) -> None:
+        assert judge(replace(self.LIT, decided={5: seat})) == Verdict(forgotten=[5])
+
+    def test_are_settled_as_the_person_said(self) -> None:
+        claimed = replace(self.counting(self.LIT, 5, claimed={5: "east"}), decided={5: "east"})
+        dismissed = replace(self.counting(self.LIT, 7, dismissed=frozenset({7})), decided={7: NONE})
+        assert judge(claimed).well
+        assert judge(dismissed).well
+        assert judge(replace(claimed, decided={5: "west"})).forgotten == [5]
+        assert judge(replace(claimed, decided={5: NONE})).forgotten == [5]
+        assert judge(replace(dismissed, decided={7: "east"})).forgotten == [7]
+        assert judge(replace(self.LIT, decided={5: "east"}, put_away=[claimed.store])).well
+
+    def test_are_raised_about_all_light_that_one_life_has_counted_to_the_end(self) -> None:
+        blind = replace(
+            self.counting(self.LIT, 5, 7, doubted=frozenset()), doubted=frozenset(), ledger_doubts=frozenset()
+        )
+        assert judge(blind) == Verdict(trusted=[5, 7])
+        assert judge(replace(blind, light=[(0,), (2, 5)])).trusted == [0]
 
 
 class TestPosts:

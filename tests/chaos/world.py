@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import signal
 import socket
@@ -25,8 +26,10 @@ from controller.adapters.ledger_recovery import MARK_NAME
 from controller.adapters.sqlite_ledger import FILE_NAME
 from templo.contract import God
 from tests.brokers import HOST, Broker, free_port
+from tests.chaos import person
 from tests.chaos.oracle import Books, Store, judge
-from tests.chaos.patient import CLEAR_NS
+from tests.chaos.patient import CLEAR_NS, QUIET
+from tests.chaos.players import Seats
 from tests.chaos.proxy import Proxy
 from tests.path.conftest import ROOT, Program
 
@@ -35,6 +38,9 @@ KEEPALIVE_S = 2
 
 NARROWEST_US = 6_000
 """Token 0 is as wide as this; each further one a microsecond wider."""
+
+APART_S = 0.004
+"""From one token to the next, in whichever slot: two at once and as wide as each other are a dip of the supply."""
 
 CLONED = 20_000
 """The first token that falls into the first cloned temple: no run has as many of its own."""
@@ -55,6 +61,9 @@ SELECT temple, width_ms FROM quarantine
 WHERE token NOT IN (SELECT token FROM token UNION SELECT token FROM held_decision)
 """
 _OLD = "SELECT token.temple, width_ms FROM token JOIN old_tokens USING (source) WHERE seq <= through AND choice = ''"
+
+_OF_TOKENS = ("token", "doubt", "claim", "dismiss")
+"""The moves of a game that say what becomes of a token, whose id is their first argument."""
 
 _ADVICE = ("max_", "set_tcp_nodelay")
 
@@ -124,6 +133,9 @@ class Rain:
         self._pauses = 0
         self._stopped = False
         self.dropped = 0
+        """Tokens and spells of light so far."""
+        self.light: list[tuple[int, ...]] = []
+        """The spells of each lamp and each dip of the supply."""
         self.lives: list[dict[str, list[int]]] = [{god.value: [] for god in God}]
         self._thread = threading.Thread(target=self._run, name="rain", daemon=True)
 
@@ -132,7 +144,7 @@ class Rain:
         self._thread.start()
 
     def allow(self, number: int) -> None:
-        """Let tokens fall until so many have in all."""
+        """Let tokens fall until so many have in all, light not counted."""
         with self._changed:
             self._allowed = number
             self._changed.notify_all()
@@ -140,7 +152,7 @@ class Rain:
     def fallen(self, patience_s: float) -> bool:
         """Wait until all that are allowed have fallen; return whether they have."""
         with self._changed:
-            return self._changed.wait_for(lambda: self.dropped >= self._allowed, patience_s)
+            return self._changed.wait_for(lambda: self._tokens >= self._allowed, patience_s)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -168,6 +180,32 @@ class Rain:
         if self._thread.is_alive():
             self._thread.join()
 
+    def flicker(self, slot: str, spells: int) -> bool:
+        """Let a lamp light a slot's receiver, at once, with equal periods; return whether a temple was there."""
+        return self._shine([slot] * spells)
+
+    def dip(self) -> bool:
+        """Let the supply of both beams dip once, when both have been quiet; return whether a temple was there."""
+        return self._shine([god.value for god in God], QUIET)
+
+    def _shine(self, slots: Sequence[str], *before: str) -> bool:
+        with self._changed, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lamp:
+            spells = [*enumerate(slots, self._first + self.dropped)]
+            orders = [_order(slot, name, CLEAR_NS) for name, slot in spells]
+            try:
+                lamp.sendto("\n".join([*before, *orders]).encode(), self._beams)
+            except OSError:  # the temple is dead
+                return False
+            for name, slot in spells:
+                self.lives[-1][slot].append(name)
+            self.light.append(tuple(name for name, _ in spells))
+            self.dropped += len(spells)
+            return True
+
+    @property
+    def _tokens(self) -> int:
+        return self.dropped - sum(map(len, self.light))
+
     def _run(self) -> None:
         free = {god.value: 0.0 for god in God}
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as hand:
@@ -178,25 +216,28 @@ class Rain:
                     if self._stopped:
                         return
                     slot = self._whims.choice(list(God)).value
-                    number = self._first + self.dropped
-                width_ns = (NARROWEST_US + number) * 1000
-                while not self._drop(hand, slot, number, width_ns, free[slot]):
+                # Equal periods are a machine's.
+                apart_ns = CLEAR_NS * 3 // 2 if self.dropped % 2 else CLEAR_NS
+                while not self._drop(hand, slot, apart_ns, free[slot]):
                     if self._stopped:
                         return
-                free[slot] = max(time.monotonic(), free[slot]) + (width_ns + CLEAR_NS) / 1e9
+                free[slot] = (
+                    max(time.monotonic(), free[slot]) + (_width_ns(self._first + self.dropped) + apart_ns) / 1e9
+                )
 
     def _may_drop(self) -> bool:
-        return not self._pauses and self.dropped < self._allowed
+        return not self._pauses and self._tokens < self._allowed
 
-    def _drop(self, hand: socket.socket, slot: str, number: int, width_ns: int, free: float) -> bool:
+    def _drop(self, hand: socket.socket, slot: str, apart_ns: int, free: float) -> bool:
         """Drop one token once its slot is free, if somebody is there to count it; return whether it fell."""
-        time.sleep(max(0.001, free - time.monotonic()))
+        time.sleep(max(APART_S, free - time.monotonic()))
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or self._may_drop())
             if self._stopped:
                 return False
+            number = self._first + self.dropped
             try:
-                hand.sendto(f"{slot} {width_ns}".encode(), self._beams)
+                hand.sendto(_order(slot, number, apart_ns).encode(), self._beams)
             except OSError:  # the temple is dead, or frozen with its buffer full
                 fell = False
             else:
@@ -256,8 +297,15 @@ class Temple(Patient):
 
     def committed(self) -> frozenset[int]:
         """Return what it has said that it committed."""
+        return self._said("committed")
+
+    def doubted(self) -> frozenset[int]:
+        """Return what it has said that it doubts."""
+        return self._said("doubted")
+
+    def _said(self, book: str) -> frozenset[int]:
         with suppress(FileNotFoundError):
-            lines = (self.folder / "committed").read_text().splitlines()
+            lines = (self.folder / book).read_text().splitlines()
             return frozenset(_name(float(line)) for line in lines)
         return frozenset()
 
@@ -270,6 +318,9 @@ class Temple(Patient):
             store=store,
             put_away=put_away,
             due=_due(self.state / FILE_NAME),
+            light=self.rain.light,
+            doubted=self.doubted(),
+            ledger_doubts=_doubts(self.state / FILE_NAME),
         )
 
     def has_committed_all(self) -> bool:
@@ -287,10 +338,11 @@ class World:
         self.temple_link, self.companion_link = Proxy(broker.port), Proxy(broker.port)
         (folder / "companion.toml").write_text(f"[broker]\nkeepalive_s = {KEEPALIVE_S}\n")
         self._companion_state = folder / "companion-state"
+        self._port = free_port()
         self.companion = Patient(
             folder / "companion",
             ["companion", "run", "--config", str(folder / "companion.toml"), "--host", HOST,
-             "--port", str(free_port()), "--state", str(self._companion_state),
+             "--port", str(self._port), "--state", str(self._companion_state),
              "--broker", f"{HOST}:{self.companion_link.port}", *(["--demo-table", "templo"] * table)],
             "table " if table else "ready ",
         )  # fmt: skip
@@ -301,6 +353,11 @@ class World:
         self.uncertain: set[int] = set()
         self.shared: set[int] = set()
         self.earlier: set[int] = set()
+        self.gone_doubts: set[int] = set()
+        self.decided: dict[int, str] = {}
+        """What a person decided, and the companion accepted."""
+        self._seats: dict[str, Seats] = {}
+        """What the person's phone holds, by the id of each companion's table."""
         self._exchanges = 0
         self._folder = folder
         self._seed = seed
@@ -355,8 +412,10 @@ class World:
         Those that no companion has by now are uncertain: they were nowhere else, but may be on their way.
         """
         gone = frozenset(self.temple.ledger()) - frozenset(_ledger(copy))
-        received = frozenset(token for store in self._stores() for token in store.tokens)
-        self.uncertain |= gone - received
+        stores = self._stores()
+        self.uncertain |= gone - {token for store in stores for token in store.tokens}
+        doubts = _doubts(self.temple.state / FILE_NAME) - _doubts(copy)
+        self.gone_doubts |= doubts - {token for store in stores for token in store.doubted}
         _put_back(copy, self.temple.state / FILE_NAME)
         return len(gone)
 
@@ -414,6 +473,16 @@ class World:
         clone.rain.allow(tokens)
         return clone
 
+    def decide(self, whims: random.Random) -> int:
+        """Let a person decide about tokens that wait at the table; return how many were decided."""
+        code, table = re.findall(r"^table (\S+) /t/(\S+)$", self.companion.log.read_text(), re.MULTILINE)[-1]
+        held = self._seats.get(table)
+        self._seats[table] = person.sit(self._port, table, code, held.token if held else "")
+        decided = person.decide(self._port, self._seats[table], whims)
+        names = names_of(lambda query: _rows(self._companion_state / STORE, query))
+        self.decided |= {names[token][1]: seat for token, seat in decided.items()}
+        return len(decided)
+
     def received(self) -> list[int]:
         """Return what the companion's store holds, ledger by ledger, in the order of their numbers."""
         return _store(self._companion_state / STORE).tokens
@@ -426,15 +495,17 @@ class World:
             uncertain=frozenset(self.uncertain),
             shared=frozenset(self.shared),
             earlier=frozenset(self.earlier),
+            gone_doubts=frozenset(self.gone_doubts),
+            decided=self.decided,
         )
 
     def settled(self, patience_s: float) -> bool:
-        """Wait until all that fell is committed, and all that is committed arrived; return whether so."""
+        """Wait until all that fell is committed, and all that is committed arrived, doubts too; return whether so."""
         until = time.monotonic() + patience_s
         while time.monotonic() < until:
             if self.temple.has_committed_all():
                 verdict = judge(self.books())
-                if not verdict.lost and not verdict.undelivered:
+                if not verdict.lost and not verdict.undelivered and not verdict.undoubted:
                     return True
             time.sleep(0.2)
         return False
@@ -453,12 +524,28 @@ def advice() -> str:
     return "\n".join([*(line for line in lines if line.startswith(_ADVICE)), "allow_anonymous true"])
 
 
+def _width_ns(name: int) -> int:
+    return (NARROWEST_US + name) * 1000
+
+
+def _order(slot: str, name: int, apart_ns: int) -> str:
+    return f"{slot} {_width_ns(name)} {apart_ns}"
+
+
 def _name(width_ms: float) -> int:
     return round(width_ms * 1000) - NARROWEST_US
 
 
 def _ledger(path: Path) -> list[int]:
     return [_name(width_ns / 1e6) for (width_ns,) in _rows(path, "SELECT width_ns FROM token ORDER BY seq")]
+
+
+def _doubts(path: Path) -> frozenset[int]:
+    """Return what a ledger doubts of what it holds."""
+    ids = {token for (tokens,) in _rows(path, "SELECT tokens FROM doubt") for token in tokens.split()}
+    return frozenset(
+        _name(width_ns / 1e6) for token, width_ns in _rows(path, "SELECT token, width_ns FROM token") if token in ids
+    )
 
 
 def _due(path: Path) -> frozenset[int]:
@@ -476,22 +563,50 @@ def _store(path: Path) -> Store:
         return store_of(lambda query: store.execute(query).fetchall())
 
 
+def names_of(rows: Callable[[str], Sequence[tuple[Any, ...]]]) -> dict[str, tuple[str, int]]:
+    """Return for the id of each token in a companion's database its temple and its name."""
+    return {token: (of, _name(width_ms)) for token, of, width_ms in rows("SELECT token, temple, width_ms FROM token")}
+
+
 def store_of(rows: Callable[[str], Sequence[tuple[Any, ...]]], temple: str = "") -> Store:
     """Return what a companion's database holds, of one temple where one is named; `rows` answers a query."""
     received: dict[str, list[int]] = {}
-    names: dict[str, tuple[str, int]] = {}
-    for of, source, token, width_ms in rows("SELECT temple, source, token, width_ms FROM token ORDER BY source, seq"):
-        names[token] = of, _name(width_ms)
-        if temple in ("", of):
-            received.setdefault(source, []).append(_name(width_ms))
-    rows_of_moves = rows("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY table_id, n")
-    moves = [json.loads(move) if isinstance(move, str) else move for (move,) in rows_of_moves]
-    # The temple's other moves are doubts about tokens that it has counted.
-    scored = [names[move[1]] for move in moves if move[0] == "token"]
+    names = names_of(rows)
+    for source, token in rows("SELECT source, token FROM token ORDER BY source, seq"):
+        if temple in ("", names[token][0]):
+            received.setdefault(source, []).append(names[token][1])
+    entries = rows("SELECT move FROM entry ORDER BY table_id, n")
+    moves = [json.loads(move) if isinstance(move, str) else move for (move,) in entries]
+    made = [(*names[args[0]], move, args) for move, *args in moves if move in _OF_TOKENS]
+    mine = [(move, token, args) for of, token, move, args in made if temple in ("", of)]
     held, old = (
         frozenset(_name(width_ms) for of, width_ms in rows(query) if temple in ("", of)) for query in (_HELD, _OLD)
     )
-    return Store([*received.values()], [token for of, token in scored if temple in ("", of)], held, old)
+    known = [names[token] for (token,) in rows("SELECT token FROM doubted_token") if token in names]
+    doubted = frozenset(token for of, token in known if temple in ("", of))
+    return _sorted_out(mine, Store([*received.values()], held=held, old=old, doubted=doubted))
+
+
+def _sorted_out(moves: Sequence[tuple[str, int, Sequence[str]]], store: Store) -> Store:
+    """Return a store with what the moves of a log made of its tokens: scored, waiting, claimed and dismissed."""
+    scored: list[int] = []
+    waiting: dict[int, str] = {}
+    claimed: dict[int, str] = {}
+    dismissed: set[int] = set()
+    for move, token, args in moves:
+        waiting.pop(token, None)
+        claimed.pop(token, None)
+        dismissed.discard(token)
+        match move:
+            case "token" | "doubt":
+                scored += [token] if move == "token" else []
+                if args[2]:
+                    waiting[token] = args[2]
+            case "claim":
+                claimed[token] = args[1]
+            case "dismiss":
+                dismissed.add(token)
+    return replace(store, scored=scored, waiting=waiting, claimed=claimed, dismissed=frozenset(dismissed))
 
 
 def _copied(database: Path, copy: Path) -> Path:
