@@ -49,6 +49,11 @@ class FindingsPublisher:
         """Publish nothing until connected."""
         self._up = False
 
+    def repeat(self) -> None:
+        """Publish the last message again, as a node of a cluster may have lost it."""
+        if self._up and self._published is not None:
+            self._outlet.publish(self._published)
+
     def publish_if_changed(
         self, seen: object, findings: Callable[[], contract.Findings], observed: Iterable[Observed], now_ns: int
     ) -> None:

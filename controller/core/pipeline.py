@@ -381,7 +381,8 @@ class Pipeline:
             self._follow(readable)
         status = self.reporter.status()
         self._lights.troubled(status.trouble is not None)
-        self._publisher.publish_status(status, now_ns)
+        if self._publisher.publish_status(status, now_ns):
+            self._findings_publisher.repeat()
         if readable is not None:
             with self._access.attempt(now_ns):
                 self._publisher.publish_ledger(readable, now_ns)

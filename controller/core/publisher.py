@@ -23,7 +23,7 @@ COUNT_NS = SECOND // 4
 """The shortest interval of the retained totals, which are for screens."""
 
 STATUS_NS = 30 * SECOND
-"""The interval at which an unchanged status is repeated, and the totals with it.
+"""The interval at which an unchanged status is repeated, and the totals and findings with it.
 
 The nodes of a cluster may bring a late will and the status after it to two companions in different orders, or lose
 one of them, and only the temple knows what is true.
@@ -170,16 +170,18 @@ class Publisher:
         """Treat everything from `seq` on as not delivered."""
         self._window.resend_from(seq)
 
-    def publish_status(self, status: contract.Status, now_ns: int) -> None:
-        """Publish the status if it has changed or was published a while ago."""
+    def publish_status(self, status: contract.Status, now_ns: int) -> bool:
+        """Publish the status if it has changed or was published a while ago; return whether it was repeated."""
         is_news = status != self._status
         if not is_news and now_ns < self._status_ns:
-            return
+            return False
         self._status_ns = now_ns + STATUS_NS
-        if self._outlet.publish(status):
-            if not is_news:
-                self._counted = None  # the totals are published again with it
-            self._status = status
+        if not self._outlet.publish(status):
+            return False
+        if not is_news:
+            self._counted = None  # the totals are published again with it
+        self._status = status
+        return not is_news
 
     def status_deadline(self) -> int | None:
         """Return when `publish_status` will have something to publish by time alone."""

@@ -78,9 +78,17 @@ def test_a_time_that_only_passes_is_not_published(rig: Rig) -> None:
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     rig.jam()
     number = len(published(rig))
-    for _ in range(30):
+    for _ in range(25):
         rig.take(after_ns=SECOND)
     assert len(published(rig)) == number
+
+
+def test_what_is_wrong_is_published_again_with_the_status_as_a_node_of_a_cluster_may_lose_it(rig: Rig) -> None:
+    glitch(rig)
+    rig.take(after_ns=10 * SECOND)
+    known = published(rig)
+    rig.take(after_ns=STATUS_NS)
+    assert published(rig) == [*known, known[-1]]
 
 
 def test_a_broker_that_forgot_is_reported_again(rig: Rig) -> None:

@@ -58,8 +58,9 @@ def test_a_status_is_published_again_though_nothing_is_new_as_a_late_will_may_hi
     assert rig.pipeline.patience() == pytest.approx(1e-9)
     before = len(rig.broker.published)
     rig.take(after_ns=1)
-    again, count = rig.broker.published[before:]
+    again, findings, count = rig.broker.published[before:]
     assert again == born
+    assert isinstance(findings, contract.Findings)
     assert isinstance(count, contract.Count)
 
 
