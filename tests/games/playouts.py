@@ -35,7 +35,11 @@ GAMES = {
 LASTING = frozenset(("mexica", preset) for preset in ("classic", "wandering", "evening", "century", "flower_war"))
 """Presets whose games last, and which other house rules can make endless: their random play is cut short."""
 
+GODS = ("huitzilopochtli", "tlaloc")
 DOUBTS = ("", "", "", "earlier", "elsewhere", "jam", "stranger")
+
+LIGHT = ("flicker", "regular", "together", "unproved", "a_doubt_of_tomorrow")
+"""What a temple says of tokens that it doubts afterwards."""
 
 PLAYED_OUT = 150
 """Moves after which random play no longer keeps away from the end."""
@@ -115,16 +119,19 @@ def playout(game: Game[Any], opening: Any, random: Random, longest: int = LONGES
     """Play at random until the game is over, or for `longest` moves.
 
     Half the moves are drawn by name first, or the many of one kind would drown the rare ones; for a while a move
-    that ends the game is drawn again, or few games would see their later rules.
+    that ends the game is drawn again, or few games would see their later rules. A temple's tokens fall at any moment,
+    and some that count are doubted later.
     """
     state, fallen = opening, 0
     for n in range(longest):
         if game.on_turn(state) is None:
             return
-        if game.uses_temple and random.random() < 0.15:
+        if game.uses_temple and random.random() < 0.04 and (doubt := doubted(game, state, random)):
+            seat, move = TEMPLE, doubt
+            after = accepted(game.play(state, seat, move), move)
+        elif game.uses_temple and random.random() < 0.15:
             fallen += 1
-            god = random.choice(("huitzilopochtli", "tlaloc"))
-            seat, move = TEMPLE, game.fall(state, TokenDrop(f"{fallen:032x}", god, random.choice(DOUBTS)))
+            seat, move = TEMPLE, game.fall(state, drop(fallen, random))
             after = accepted(game.play(state, seat, move), move)
         else:
             for _ in range(6):
@@ -136,6 +143,26 @@ def playout(game: Game[Any], opening: Any, random: Random, longest: int = LONGES
         yield Step(state, seat, move, after)
         state = after
     assert longest < LONGEST, f"{game.name} is not over after {LONGEST} random moves: {game.notation(state)}"
+
+
+def drop(number: int, random: Random) -> TokenDrop:
+    """Return a token that falls for any god, for any doubt or for none; its id has its number and its god."""
+    token = f"{2 * number + random.randrange(len(GODS)):032x}"
+    return TokenDrop(token, god_of(token), random.choice(DOUBTS))
+
+
+def god_of(token: str) -> str:
+    """Return for which god the token of a `drop` fell."""
+    return GODS[int(token, 16) % len(GODS)]
+
+
+def doubted(game: Game[Any], state: Any, random: Random) -> Move | None:
+    """Return the move by which the temple doubts any token that counts; None if none may be doubted."""
+    audit = game.audit(state)
+    if audit is None or not audit.counted:
+        return None
+    token = random.choice(sorted(audit.counted))
+    return game.doubted(state, TokenDrop(token, god_of(token), random.choice(LIGHT)))
 
 
 def drawn(moves: list[Move], random: Random) -> Move:
@@ -159,7 +186,7 @@ def junk(random: Random) -> Any:
 
 def fuzzed(moves: list[Move], random: Random) -> Move:
     """Return a move that is most likely not legal: a legal one distorted, or nonsense."""
-    names = [*sorted({move.name for move in moves}), "token", "no_such_move", "", "@undo"]
+    names = [*sorted({move.name for move in moves}), "token", "doubt", "no_such_move", "", "@undo"]
     move = random.choice(moves) if moves and random.random() < 0.8 else Move(random.choice(names))
     args: list[Any] = list(move.args)
     match random.randrange(5):

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
 import msgspec
 import pytest
 
-from companion.games.kit import CHANCE, TEMPLE, Game, Move, Refusal, Seat, decoded, encoded
+from companion.games.kit import (
+    CHANCE,
+    TEMPLE,
+    Game,
+    Move,
+    Refusal,
+    Seat,
+    TokenAudit,
+    TokenDrop,
+    UnclaimedToken,
+    decoded,
+    encoded,
+)
 from tests.games.playouts import (
     COMBINATIONS,
+    GODS,
+    LIGHT,
     LONGEST,
     STATES,
     WHOLE_GAMES,
@@ -21,6 +36,7 @@ from tests.games.playouts import (
     accepted,
     check_value,
     fuzzed,
+    god_of,
     is_arg,
     leaves,
     playout,
@@ -36,6 +52,9 @@ CLOSELY = 30
 """States of any other game that are all looked at closely; of those that follow in a long one, a few are."""
 
 LATER = 0.05
+
+DOUBTED = 3
+"""Tokens that are doubted in each state that is looked at closely."""
 
 CUT_SHORT = 2_000
 """Moves of a game by any house rules, if it has not ended before."""
@@ -119,6 +138,7 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
     for seat in dict.fromkeys((random.choice(here.seats), *acting[-1:])):
         _check_moves(game, state, seat, random)
     _check_chance(game, state)
+    _check_doubts(here, state, random)
     _check_secrecy(here, state, random)
     check_value(game, state)
     assert "\n" not in game.notation(state)
@@ -164,6 +184,65 @@ def test_a_seat_cannot_distinguish_a_resampled_state_from_the_real_one(here: Com
         differs = differs or found != state
         secret = secret or game.known(step.before, step.seat, step.move, seat) != step.move
     assert differs or not secret, "moves are hidden from a seat, but it may believe in nothing else"
+
+
+def _check_doubts(here: Combination, state: Any, random: Random) -> None:
+    """What is doubted counts no more, and counts as before once all of it was given back to whose it was."""
+    game, before = here.game, here.game.audit(state)
+    if before is None:
+        return
+    doubted, taken = state, list[str]()
+    for token in random.sample(sorted(before.counted), min(len(before.counted), DOUBTED)):
+        drop = TokenDrop(token, god_of(token), random.choice(LIGHT))
+        if (move := game.doubted(doubted, drop)) is not None:
+            doubted = accepted(game.play(doubted, TEMPLE, move), move)
+            check_value(game, doubted)
+            assert isinstance(game.play(doubted, TEMPLE, move), Refusal), "what waits can be doubted again"
+            assert game.doubted(doubted, drop) is None
+            taken.append(token)
+    during = _audit(game, doubted)
+    assert during.counted == before.counted - {*taken}
+    assert {each.id for each in during.waiting} == {*taken, *(each.id for each in before.waiting)}
+    given, dismissed = (
+        _decided(here, doubted, taken, decide, random) for decide in (_given_back, lambda waiting: waiting.dismiss)
+    )
+    for decided in (given, dismissed):
+        assert {each.id for each in _audit(game, decided).waiting} == {each.id for each in before.waiting}
+    # Where a correction has taken tokens out, the one that is doubted may be one of them.
+    if not any(delta < 0 for _, _, delta in before.corrected):
+        assert _totals(_audit(game, given)) == _totals(before)
+        out = {god: sum(god_of(token) == god for token in taken) for god in GODS}
+        fewer = {god: n - out[god] for god, n in _totals(before).items()}
+        assert _totals(_audit(game, dismissed)) == fewer
+
+
+def _decided(
+    here: Combination, state: Any, tokens: list[str], decide: Callable[[UnclaimedToken], Move], random: Random
+) -> Any:
+    """Return the state after any seat has decided about tokens that wait, each for good."""
+    game = here.game
+    for token in random.sample(tokens, len(tokens)):
+        waiting = next(each for each in _audit(game, state).waiting if each.id == token)
+        move = decide(waiting)
+        state = accepted(game.play(state, random.choice(here.seats), move), move)
+        check_value(game, state)
+        assert game.doubted(state, TokenDrop(token, waiting.god, "flicker")) is None, "a decision can be doubted"
+    return state
+
+
+def _given_back(waiting: UnclaimedToken) -> Move:
+    """Give a token to whom it was credited; a tribe that holds none after corrections may not have given it."""
+    return waiting.claims[waiting.suggested] if waiting.suggested else waiting.dismiss
+
+
+def _audit(game: Game[Any], state: Any) -> TokenAudit:
+    audit = game.audit(state)
+    assert audit is not None
+    return audit
+
+
+def _totals(audit: TokenAudit) -> dict[str, int]:
+    return {god: n + sum(delta for _, of, delta in audit.corrected if of == god) for god, n in audit.credited.items()}
 
 
 def _check_chance(game: Game[Any], state: Any) -> None:

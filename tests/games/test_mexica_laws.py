@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import TEMPLE, Move, TokenDrop, replace
+from companion.games.kit import TEMPLE, Move, replace
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.tallies import EVEN, GODS, HUITZILOPOCHTLI, LETTERS, TLALOC, Gifts, Tallies, Tally
-from tests.games.playouts import DOUBTS, Combination, Step, accepted, check_value
+from tests.games.playouts import Combination, Step, accepted, check_value, doubted, drop
 from tests.games.sitting import Sitting, all_options, triggered
 
 EVENINGS = 60
@@ -30,11 +30,12 @@ def evening(seed: int) -> tuple[dict[str, Any], tuple[str, ...], list[Step]]:
     for fallen in range(400):
         seat = random.choice(seats)
         moves = GAME.moves(state, seat)
-        if random.random() < 0.3 or not moves:
+        if random.random() < 0.1 and (doubt := doubted(GAME, state, random)):
+            seat, move = TEMPLE, doubt
+        elif random.random() < 0.3 or not moves:
             if state.over and fallen % 5 == 0:
                 break
-            fall = TokenDrop(f"{fallen:032x}", random.choice(GODS), random.choice(DOUBTS))
-            seat, move = TEMPLE, GAME.fall(state, fall)
+            seat, move = TEMPLE, GAME.fall(state, drop(fallen, random))
         else:
             names = sorted({move.name for move in moves})
             name = random.choices(names, [weights.get(each, 1) for each in names])[0]
@@ -68,7 +69,7 @@ def test_the_evenings_show_every_move_every_end_and_every_line(evenings: Any) ->
     assert ends == {"flood", "war", "stillness", "settled"}
     assert set(lines) == {
         "turn_ended", "turn_ended_for", "gave", "unclaimed", "claimed", "dismissed", "proposed", "confirmed",
-        "withdrawn", "issued", "bare", "triggered", "tick", "forestalled", "settled", "ended",
+        "withdrawn", "issued", "bare", "triggered", "tick", "forestalled", "settled", "ended", "doubted",
     }  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def test_each_token_that_fell_is_counted_dismissed_or_waiting_and_only_one_of_th
     for _, _, steps in evenings:
         fell: list[str] = []
         for step in steps:
-            fell += [str(step.move.args[0])] if step.seat == TEMPLE else []
+            fell += [str(step.move.args[0])] if step.move.name == "token" else []
             state = step.after
             known = [*state.counted, *state.dismissed, *(each.id for each in state.unclaimed)]
             assert sorted(known) == sorted(fell)
@@ -112,16 +113,47 @@ def test_what_was_credited_is_what_was_tapped_and_what_was_counted_of_the_temple
             assert credited == tapped + len(step.after.counted)
 
 
-def test_the_countdown_never_increases_and_never_stops_once_triggered(evenings: Any) -> None:
+def test_the_countdown_never_increases_and_only_a_doubt_ever_stops_it(evenings: Any) -> None:
+    stopped = 0
     for _, _, steps in evenings:
         for step in steps:
             before, after = step.before.clock, step.after.clock
-            if before is not None:
+            if step.move.name == "doubt" and before is not None and after is None:
+                stopped += 1
+                assert before.cause == apocalypse.TOKENS
+                assert apocalypse.tokens_left(step.after) > 0
+            elif before is not None:
                 assert after is not None
                 assert before.left - 1 <= after.left <= before.left
                 assert (after.turn, after.cause) == (before.turn, before.cause)
                 assert after.locked == before.locked or not before.locked
                 assert step.move.name == "end_turn" or after.left == before.left
+    assert stopped
+
+
+def test_doubted_tokens_that_are_all_given_back_leave_each_tribe_and_the_clock_as_if_there_had_been_no_doubt(
+    evenings: Any,
+) -> None:
+    tried = 0
+    for seed, (_, seats, steps) in enumerate(evenings):
+        random = Random(seed)
+        for step in random.choices(steps, k=20):
+            state, taken = step.after, list[str]()
+            while len(taken) < 5 and (doubt := doubted(GAME, state, random)):
+                god, seat = doubt.args[1], seats[int(state.givers[state.counted.index(doubt.args[0])])]
+                if state.tallies.tribes[seats.index(seat)].corrected.to(god) < 0:
+                    break
+                state, taken = accepted(GAME.play(state, TEMPLE, doubt), doubt), [*taken, doubt.args[0]]
+            for token in random.sample(taken, len(taken)):
+                waiting = next(each for each in GAME.audit(state).waiting if each.id == token)
+                state = accepted(
+                    GAME.play(state, random.choice(seats), move := waiting.claims[waiting.suggested]), move
+                )
+            assert state.tallies.tribes == step.after.tallies.tribes
+            assert (state.clock is None) == (step.after.clock is None)
+            assert (state.outcome, {*state.counted}) == (step.after.outcome, {*step.after.counted})
+            tried += len(taken)
+    assert tried > 1_000
 
 
 def test_the_clock_is_forestalled_exactly_while_both_gods_are_even_and_some_space_holds_a_token(
