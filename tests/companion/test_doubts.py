@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from companion.games.kit import TempleRules
 from templo import contract
 from tests.companion.conftest import DATABASES, SOURCE, Home
 from tests.companion.test_arrivals import unclaimed, view
@@ -127,3 +128,19 @@ def test_a_doubted_token_that_a_correction_took_out_already_leaves_the_score_as_
     assert after.audit is not None
     assert (view(home, table.id)["total"], after.audit.corrected) == (0, ())
     assert all(after.game.laws(after.state).values())
+
+
+def test_a_game_that_ignores_later_doubts_goes_on_counting_and_lets_wait_what_was_doubted_before_it_came(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = home.services.tables.games["mexica"]
+    assert game.temple is not None
+    monkeypatch.setattr(game, "temple", TempleRules(drop=game.temple.drop, audit=game.temple.audit))
+    table = home.table(temple="templo")
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    assert take(home, doubt(1, 1, 2)) == 1
+    home.services.temples.intake.receive([("templo", home.token(2))])
+    home.restart()
+    assert view(home, table.id)["total"] == 1
+    assert unclaimed(home, table.id) == [("flicker", "east")]
+    assert [line.code for line in home.services.tables.get(table.id).log(1)[0].lines] == ["unclaimed"]

@@ -324,7 +324,8 @@ class TempleRules(Generic[S]):
     doubted: Callable[[S, TokenDrop], Move | None] = _kept
     """The move by `TEMPLE` after which a token that counts waits, as its temple doubts it afterwards.
 
-    None if a person has said that it is one, or if it does not count. Without this, what counts goes on counting.
+    None if a person has said that it is one, or if it does not count. Without this, what counts goes on counting, and
+    only a token that was doubted before it came is offered to `drop` with the doubt.
     """
     mood: Callable[[S], Mood] = _calm
     """What the temple's lamps show beside them."""

@@ -15,7 +15,8 @@ class TokenDrop:
 
     `id` is the token's own; `god` its slot. `doubt` says why it should wait for a person, or is empty:
     ``"earlier"`` fell before the turn now running, ``"elsewhere"`` before this temple served this table,
-    ``"jam"`` may be no token at all, ``"stranger"`` comes from a second counter under the temple's name.
+    ``"jam"`` may be no token at all, ``"stranger"`` comes from a second counter under the temple's name; ``"old"``
+    and ``"held"`` came here by a person's decision. Any other is the temple's own, such as ``"flicker"``.
     """
 
     id: str
