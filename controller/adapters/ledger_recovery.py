@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 
 from controller.adapters import learned_file
 from controller.adapters.ledger_copy import MEMORY, copied
+from controller.adapters.ledger_log import read_log
 from controller.adapters.sqlite_ledger import (
     EARLIEST_MS,
     FILE_NAME,
@@ -78,6 +79,10 @@ def open_ledger(folder: Path, new_source: Callable[[], str], now: Callable[[], d
             code, what = ("ledger_missing", "is missing") if size is None else ("ledger_damaged", "is empty")
             return _begin_anew(folder, new_source, now(), code, f"the ledger {path} {what}")
         try:
+            if read_log(path).damaged:
+                raise DamagedError(
+                    f"the log of the ledger {path} is damaged: sound commits follow a frame that is not"
+                )
             ledger = Ledger.open(path, new_source)
         except DamagedError as error:
             return _begin_anew(folder, new_source, now(), "ledger_damaged", str(error))
@@ -247,19 +252,9 @@ def _pages(copy: Path) -> bytes:
         for table in _TABLES:
             made.execute(table)
         first = bytearray(made.serialize()[:PAGE])
-    first[18:20] = b"\x02\x02"  # there may be a log
-    for attempt in range(2):
-        with suppress(sqlite3.Error, ValueError), closing(sqlite3.connect(copy)) as found:
-            if attempt or _all(found, "SELECT 1 FROM sqlite_schema"):
-                found.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                break
-        content = copy.read_bytes()
-        copy.write_bytes(first + content[PAGE:])
-    first[18:20] = b"\x01\x01"
-    content = copy.read_bytes()[PAGE:]
-    content += bytes(-len(content) % PAGE)
-    first[28:32] = (1 + len(content) // PAGE).to_bytes(4, "big")
-    return bytes(first + content)
+    pages = read_log(copy).into(copy.read_bytes())
+    first[28:32] = (len(pages) // PAGE).to_bytes(4, "big")
+    return bytes(first + pages[PAGE:])
 
 
 def _rows(pages: bytes) -> dict[str, list[_Raw]]:

@@ -17,6 +17,7 @@ import pytest
 
 from controller.adapters import ledger_recovery
 from controller.adapters.ledger_copy import MEMORY
+from controller.adapters.ledger_log import Log
 from controller.adapters.ledger_recovery import open_ledger
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger, NewerError
 from controller.core.ports import LedgerTrouble, UnnumberedToken
@@ -286,6 +287,92 @@ def test_a_flipped_bit_never_ends_the_temple_and_costs_at_most_the_page_that_it_
         shutil.rmtree(folder)
     assert sum(ends.values()) == len(range(0, len(content) * 8, 97))
     assert ends["begun afresh"] > 500
+
+
+LOG = f"{FILE_NAME}-wal"
+
+
+def as_killed(folder: Path) -> dict[str, bytes]:
+    """Return the files of a state folder as a temple leaves them that is killed now."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.endswith("-shm")}
+
+
+def test_what_is_left_of_the_last_commit_is_no_damage(tmp_path: Path) -> None:
+    begun, folder = tmp_path / "begun", tmp_path / "cut"
+    begun.mkdir()
+    with closing(opened(begun)) as ledger:
+        for number in range(1, 6):
+            ledger.record([fallen(number)])
+        whole = len(as_killed(begun)[LOG])
+        ledger.record([fallen(number) for number in range(6, 40)])
+        killed = as_killed(begun)
+    frame = 24 + 512
+    assert len(killed[LOG]) > whole + 4 * frame
+    for torn in range(whole + frame // 2, len(killed[LOG]), frame):
+        folder.mkdir()
+        for name, content in killed.items():
+            cut = content[:torn] + bytes(frame) + content[torn + frame :] if name == LOG else content
+            (folder / name).write_bytes(cut)
+        with closing(opened(folder)) as ledger:
+            assert (codes(ledger), ledger.last_seq) == ([], 5)
+        shutil.rmtree(folder)
+
+
+def test_what_is_left_behind_a_commit_of_a_longer_one_that_failed_before_it_is_no_damage(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as ledger:
+        for number in range(1, 6):
+            ledger.record([fallen(number)])
+        before = as_killed(tmp_path)
+        ledger.record([fallen(number) for number in range(6, 40)])
+        failed = as_killed(tmp_path)[LOG]
+    (tmp_path / f"{FILE_NAME}-shm").unlink(missing_ok=True)
+    for name, content in before.items():
+        (tmp_path / name).write_bytes(content)
+    with closing(sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)) as raw:
+        raw.execute("UPDATE meta SET delivered = 3, delivered_at = 5")
+        log = as_killed(tmp_path)[LOG]
+        assert log.startswith(before[LOG])
+        assert len(before[LOG]) < len(log) < len(failed)
+        killed = {**as_killed(tmp_path), LOG: log + failed[len(log) :]}
+    for name, content in killed.items():
+        (tmp_path / name).write_bytes(content)
+    with closing(opened(tmp_path)) as ledger:
+        assert (codes(ledger), ledger.last_seq, ledger.delivered) == ([], 5, 3)
+    assert Log(killed[LOG]).into(killed[FILE_NAME]) == Log(log).into(killed[FILE_NAME])
+
+
+def test_a_flipped_bit_in_the_log_costs_at_most_the_commits_on_the_page_that_it_hit(memory: Path) -> None:
+    """Each token is a commit of its own, and nothing was moved from the log into the ledger yet."""
+    begun, folder = memory / "begun", memory / "flipped"
+    begun.mkdir()
+    with closing(opened(begun)) as ledger:
+        for number in range(1, 201):
+            ledger.record([fallen(number)])
+        ledger.deliver(80)
+        killed = as_killed(begun)
+    whole = {fallen(number).token for number in range(1, 201)}
+    bits = [*range(0, 256, 16), *range(256, len(killed[LOG]) * 8, 19_997)]
+    ends = {"whole": 0, "begun afresh": 0}
+    for bit in bits:
+        flipped = bytearray(killed[LOG])
+        flipped[bit // 8] ^= 1 << bit % 8
+        folder.mkdir()
+        for name, content in {**killed, LOG: bytes(flipped)}.items():
+            (folder / name).write_bytes(content)
+        with closing(opened(folder)) as ledger:
+            found = [token.token for token in ledger.tokens()]
+            sent = {token.token for token in ledger.after(ledger.delivered, 1000)}
+            missing = whole.difference(found)
+            assert len(found) == len({*found}), f"bit {bit}"
+            assert len(missing) <= 2, f"bit {bit}"  # the commits of a frame, and of the next, which it begins
+            if codes(ledger):
+                ends["begun afresh"] += 1
+                assert codes(ledger) == ["ledger_damaged"]
+                assert {fallen(number).token for number in range(81, 201)} - missing <= sent, f"bit {bit}"
+            else:
+                ends["whole"] += 1
+        shutil.rmtree(folder)
+    assert ends["begun afresh"] > len(bits) * 0.9
 
 
 @pytest.mark.parametrize("schema", [b"\xc3REATE TABLE", None], ids=["no UTF-8", "zeros"])
