@@ -17,7 +17,7 @@ from typing import Any
 
 from controller.adapters import header, pulse
 from controller.core.diagnosis import DEAF, Answer, proof
-from controller.core.messages import EdgeSeen
+from controller.core.messages import BelowSeen, EdgeSeen
 from controller.core.ports import BackendContext, BeamsBusyError, BeamsError, BeamSource, Capabilities, Level, Put
 from controller.core.proof import Pulse
 from controller.core.settings import BeamSettings
@@ -40,12 +40,13 @@ class HeaderBeams(BeamSource):
         self._beat = context.beat
         self._sleep = sleep
         self._devices: dict[God, Any] = {}
+        self._below: dict[God, Any] = {}
         self._emitters: Any = None
         self._factory: Any = None
         self._lgpio: Any = None
         self._failures = 0
         self._proving = False
-        own = {*settings.pins.values(), settings.emitters}
+        own = {*settings.pins.values(), *settings.below.values(), settings.emitters}
         self._spares = [line for line in _SPARE_LINES if line not in own | context.reserved]
         self.capabilities = Capabilities(
             Kind.PI,
@@ -76,6 +77,10 @@ class HeaderBeams(BeamSource):
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
         return bool(self._devices[god].is_active)
+
+    def below(self, god: God) -> bool | None:
+        """Read a second beam's level now; None if there is none."""
+        return bool(self._below[god].is_active) if god in self._below else None
 
     def prove(self) -> Pulse | None:
         """Switch the emitters off and on, and return how each receiver answered; None without switched emitters."""
@@ -110,10 +115,11 @@ class HeaderBeams(BeamSource):
 
         gpiozero leaves lgpio's callback behind when a device closes: its next edge would kill lgpio's thread.
         """
-        for device in self._devices.values():
-            device.pin.when_changed = None
-            device.close()
-        self._devices.clear()
+        for devices in (self._devices, self._below):
+            for device in devices.values():
+                device.pin.when_changed = None
+                device.close()
+            devices.clear()
         if self._emitters is not None:
             self._emitters.close()
         if self._factory is not None:
@@ -132,15 +138,15 @@ class HeaderBeams(BeamSource):
         class BreakBeam(DigitalInputDevice):  # type: ignore[misc] # gpiozero has no types
             """One receiver, active while its beam is broken."""
 
-            def __init__(self, god: God) -> None:
-                self.god = god
+            def __init__(self, god: God, pin: int, seen: type[EdgeSeen | BelowSeen]) -> None:
+                self.god, self.seen = god, seen
                 self.edges = 0
                 settings = beams._settings
                 pull_up = {"up": True, "down": False, "none": None}[settings.pull]
                 # gpiozero ties the active level to the pull; a receiver whose polarity differs is read inverted.
                 self.inverted = pull_up is not None and pull_up != (settings.broken == "low")
                 super().__init__(
-                    settings.pins[god],
+                    pin,
                     pull_up=pull_up,
                     active_state=settings.broken == "high" if pull_up is None else None,
                     pin_factory=beams._factory,
@@ -151,7 +157,7 @@ class HeaderBeams(BeamSource):
                     self.edges += 1
                     dark = bool(self._state_to_value(state)) != self.inverted
                     if not beams._proving:
-                        put(EdgeSeen(self.god, round(ticks * 1e9), dark))
+                        put(self.seen(self.god, round(ticks * 1e9), dark))
                 except Exception:  # the thread must live: `alive` reports the failure
                     beams._failures += 1
 
@@ -161,8 +167,10 @@ class HeaderBeams(BeamSource):
 
         if self._settings.emitters is not None:
             self._emitters = OutputDevice(self._settings.emitters, initial_value=True, pin_factory=self._factory)
-        for god in God:
-            self._devices[god] = BreakBeam(god)
+        for god, pin in self._settings.pins.items():
+            self._devices[god] = BreakBeam(god, pin, EdgeSeen)
+        for god, pin in self._settings.below.items():
+            self._below[god] = BreakBeam(god, pin, BelowSeen)
         if self._lgpio is not None:
             self._claim_spare()
         answers: Mapping[God, Answer] = {}
@@ -208,7 +216,8 @@ class HeaderBeams(BeamSource):
             self._proving = False
 
     def _pin_names(self) -> str:
-        return ", ".join(f"{pin} ({god})" for god, pin in self._settings.pins.items())
+        pins = (*self._settings.pins.items(), *self._settings.below.items())
+        return ", ".join(f"{pin} ({god})" for god, pin in pins)
 
 
 def open_factory(settings: BeamSettings, folder: Path) -> tuple[Any, Any]:

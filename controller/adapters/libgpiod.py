@@ -17,7 +17,7 @@ from typing import Any
 
 from controller.adapters import header, pulse
 from controller.core.diagnosis import Answer
-from controller.core.messages import EdgeSeen, EdgesLost
+from controller.core.messages import BelowSeen, EdgeSeen, EdgesLost
 from controller.core.ports import (
     BackendContext,
     BeamsBusyError,
@@ -33,7 +33,7 @@ from templo.contract import Emitters, God, Kind, Timing
 from templo.liveness import IDLE_S, SOON_S
 
 BUFFER = 1024
-"""Edges that the kernel holds for both lines until they are read; its own default is 16 a line."""
+"""Edges that the kernel holds for all lines until they are read; its own default is 16 a line."""
 
 CONSUMER = "templo-controller"
 SETTLE_S = 0.05
@@ -58,6 +58,7 @@ class LineBeams(BeamSource):
         self._import_gpiod = import_gpiod or _import_gpiod
         self._sleep = sleep
         self._gods = {line: god for god, line in settings.pins.items()}
+        self._below = {line: god for god, line in settings.below.items()}
         self._gpiod: Any = None
         self._chip: Any = None
         self._receivers: Any = None
@@ -97,11 +98,19 @@ class LineBeams(BeamSource):
 
     def dark(self, god: God) -> bool:
         """Read a beam's level now, after every edge that led to it was put: the thread may be late with them."""
+        return self._active(self._settings.pins[god])
+
+    def below(self, god: God) -> bool | None:
+        """Read a second beam's level now; None if there is none."""
+        line = self._settings.below.get(god)
+        return None if line is None else self._active(line)
+
+    def _active(self, line: int) -> bool:
         with self._lock:
-            value = self._receivers.get_value(self._settings.pins[god])
+            value = self._receivers.get_value(line)
             while self._waiting.poll(0):
                 self._put_edges()
-                value = self._receivers.get_value(self._settings.pins[god])
+                value = self._receivers.get_value(line)
         return bool(value is self._gpiod.line.Value.ACTIVE)
 
     def prove(self) -> Pulse | None:
@@ -172,7 +181,7 @@ class LineBeams(BeamSource):
         if (emitters := self._settings.emitters) is not None:
             lit = self._gpiod.LineSettings(direction=line.Direction.OUTPUT, output_value=line.Value.ACTIVE)
             self._emitters = self._request({emitters: lit})
-        self._receivers = self._request({tuple(self._gods): receiver}, event_buffer_size=BUFFER)
+        self._receivers = self._request({(*self._gods, *self._below): receiver}, event_buffer_size=BUFFER)
         self._waiting = select.poll()  # gpiod's own wait is a `select`, which fails from descriptor 1,024 on
         self._waiting.register(self._receivers.fd, select.POLLIN)
 
@@ -215,6 +224,10 @@ class LineBeams(BeamSource):
             self._take(event)
 
     def _take(self, event: Any) -> None:
+        dark = event.event_type is event.Type.RISING_EDGE
+        if (below := self._below.get(event.line_offset)) is not None:
+            self._put(BelowSeen(below, event.timestamp_ns, dark))
+            return
         god = self._gods[event.line_offset]
         lost = (event.line_seqno - self._numbers[god] - 1) % _SEQUENCE
         self._numbers[god] = event.line_seqno
@@ -222,7 +235,7 @@ class LineBeams(BeamSource):
             return
         if lost:
             self._put(EdgesLost(god, event.timestamp_ns, lost))
-        self._put(EdgeSeen(god, event.timestamp_ns, event.event_type is event.Type.RISING_EDGE))
+        self._put(EdgeSeen(god, event.timestamp_ns, dark))
 
 
 def _import_gpiod() -> Any:

@@ -66,9 +66,10 @@ class SerialBoard(TokenSource):
         """Refuse settings without a port, and those of pins that a board does not have."""
         if not settings.address.startswith("/"):
             raise ValueError("serial: and a port, such as serial:/dev/ttyACM0")
-        if settings.broken != "low" or settings.emitters is not None:
+        if settings.broken != "low" or settings.emitters is not None or settings.below:
             raise ValueError(
-                "beams on a header, as beams.broken or beams.emitters is set: a board behind a port has neither"
+                "beams on a header, as beams.broken, beams.emitters or a second beam is set: a board behind a port "
+                "has none of them"
             )
 
     def open(self, put: Put) -> Mapping[God, Level]:

@@ -21,7 +21,7 @@ from controller.core.calibration import MOST, USUAL
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
 from controller.core.settings import Settings
 from controller.simulation.beams import MOST_DROPS
-from controller.simulation.parser import ScenarioError
+from controller.simulation.parser import BELOW, ScenarioError
 from templo import __version__, logs
 from templo.contract import God, Trouble
 from templo.liveness import refused_settings, supervisor
@@ -133,6 +133,12 @@ def _add_scenario(commands: Any, common: argparse.ArgumentParser) -> None:
     scenario.add_argument("files", type=Path, nargs="*", metavar="FILE", help="a scenario, in TOML")
     scenario.add_argument("--all", action="store_true", help="every scenario that comes with this program")
     scenario.add_argument("--table", action="store_true", help="print a line for each scenario and variant")
+    scenario.add_argument(
+        "--below",
+        choices=BELOW,
+        help="a second beam in each slot, whatever the file says: 'apart' is broken by tokens alone, 'alike' by all "
+        "that breaks the first",
+    )
     _add_json(scenario)
     scenario.set_defaults(command=scenarios.play, simulate=True)
 

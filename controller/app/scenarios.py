@@ -8,6 +8,7 @@ import logging
 import secrets
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -45,7 +46,7 @@ def play(settings: Settings, given: argparse.Namespace) -> int:
     complained = False
     if given.table:
         print(_row("scenario", "fell", "counted", "scored", "found"))
-    for file, name, outcome, title in _outcomes(settings, files):
+    for file, name, outcome, title in _outcomes(settings, files, given.below):
         if given.json:
             print(json.dumps(outcome.to_dict(), indent=2))
         elif given.table:
@@ -58,11 +59,13 @@ def play(settings: Settings, given: argparse.Namespace) -> int:
     return EXIT_REFUSED if complained else 0
 
 
-def _outcomes(settings: Settings, files: list[Path]) -> Iterator[tuple[Path, str, Outcome, str]]:
+def _outcomes(settings: Settings, files: list[Path], below: str | None) -> Iterator[tuple[Path, str, Outcome, str]]:
     for file in files:
         for name, each in variants(_bytes(file), str(file)).items():
             with TemporaryDirectory(prefix="templo-scenario-") as folder:
                 path = Path(folder) / FILE_NAME
+                if below is not None:  # the file expects what the temple finds without second beams, or with others
+                    each = replace(each, below=below, expected=replace(each.expected, findings={}))
                 try:
                     outcome = play_fast(each, settings.counting, path, lambda: secrets.token_hex(16))
                 except ScenarioError as error:

@@ -15,7 +15,13 @@ from templo.settings import Flags, Loaded, SettingsError
 
 PROGRAM = "controller"
 _OLD_VARIABLES = {"TEMPLO_CONFIG": "TEMPLO_CONTROLLER_CONFIG"}
-_PINS = ("beams.huitzilopochtli", "beams.tlaloc", "beams.emitters")
+_PINS = (
+    "beams.huitzilopochtli",
+    "beams.tlaloc",
+    "beams.emitters",
+    "beams.huitzilopochtli_below",
+    "beams.tlaloc_below",
+)
 _LIGHT_PINS = {
     "none": ("lights.piezo",),
     "leds": ("lights.piezo", "lights.huitzilopochtli", "lights.tlaloc"),

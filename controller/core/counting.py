@@ -33,7 +33,8 @@ class Limits:
     """What makes a token, in nanoseconds; `flicker` in spells a second; a spell wider than `band` is an overlap.
 
     `narrow` is the other end of the learned band, used only for diagnosis and doubts. More than `fastest` tokens a
-    second, kept up for two, are doubted: no hand drops them.
+    second, kept up for two, are doubted: no hand drops them. Where a slot has a second beam, a token breaks it at
+    most `transit` after the first one is clear again.
     """
 
     min_break: int = 3 * MS
@@ -43,6 +44,7 @@ class Limits:
     fastest: int = 20
     band: int | None = None
     narrow: int | None = None
+    transit: int = 90 * MS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Pure. Times are integer nanoseconds of one monotonic clock.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -176,8 +176,9 @@ def diagnose(
     limits: Limits,
     now_ns: int,
     answers: Mapping[God, Answer] | None = None,
+    below: Mapping[God, Sequence[Finding]] = {},
 ) -> dict[God, tuple[Finding, ...]]:
-    """Return what is wrong with each beam, the most urgent first.
+    """Return what is wrong with each slot's beams, the most urgent first; `below` is what is of a second beam.
 
     What a switched emitter proved (`answers`, for beams where nothing has changed since) replaces what could only be
     guessed from a level.
@@ -189,7 +190,7 @@ def diagnose(
         if answers is not None and god in answers:
             proved = proof(answers[god])
             slot = ([] if proved is None else [proved]) + [each for each in slot if each.code not in _GUESSED]
-        found[god] = tuple(slot)
+        found[god] = (*slot, *below.get(god, ()))
     return found
 
 
@@ -200,12 +201,14 @@ def selftest(
     limits: Limits,
     now_ns: int,
     ailment: Finding | None = None,
+    below: Mapping[God, Sequence[Finding]] = {},
 ) -> dict[God, dict[str, object]]:
     """Return what each beam reads, what was seen of it and what is wrong, in the form of a reply.
 
     A fault of the board that counts, or of its cable (`ailment`), comes before everything.
     """
-    found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns, answers)
+    beams = {god: counter.beam for god, counter in counters.items()}
+    found = diagnose(observed, beams, limits, now_ns, answers, below)
     before = () if ailment is None else (ailment,)
     return {
         god: {

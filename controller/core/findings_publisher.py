@@ -6,10 +6,9 @@ Times are integer nanoseconds of one monotonic clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from controller.core.counting import SECOND
-from controller.core.diagnosis import Observed
 from controller.core.ports import MessageSink
 from templo import contract
 from templo.contract import God
@@ -24,6 +23,10 @@ _TIMED = frozenset({"for_s", "ago_s"})
 """Facts that grow with time: the reader of a message adds the time since its `at`."""
 
 _Gist: TypeAlias = tuple[object, ...]
+
+
+class _Observed(Protocol):
+    def deadline(self, now_ns: int) -> int | None: ...
 
 
 class FindingsPublisher:
@@ -55,7 +58,7 @@ class FindingsPublisher:
             self._outlet.publish(self._published)
 
     def publish_if_changed(
-        self, seen: object, findings: Callable[[], contract.Findings], observed: Iterable[Observed], now_ns: int
+        self, seen: object, findings: Callable[[], contract.Findings], observed: Iterable[_Observed], now_ns: int
     ) -> None:
         """Publish what is wrong now, if it has changed and the last message is old enough.
 

@@ -62,6 +62,7 @@ class Reason(StrEnum):
     REGULAR = "regular"
     TOGETHER = "together"
     UNPROVED = "unproved"
+    ALONE = "alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,11 @@ class Judge:
     def unproved(self, god: God, since_ns: int) -> list[Doubted]:
         """Return which tokens are doubted because nothing has proved their beam since `since_ns`."""
         return _new([(Reason.UNPROVED, [each for each in self._counted[god] if each.end_ns > since_ns])])
+
+    def alone(self, god: God, tokens: Iterable[str]) -> list[Doubted]:
+        """Return which of these tokens are newly doubted because a second beam did not follow the first."""
+        alone = set(tokens)
+        return _new([(Reason.ALONE, [each for each in self._counted[god] if each.token in alone])])
 
     def _light(self, counted: deque[_Counted]) -> Iterable[tuple[Reason, Sequence[_Counted]]]:
         alike = list(counted)[-_ALIKE:]

@@ -20,6 +20,14 @@ class EdgeSeen(NamedTuple):
     dark: bool
 
 
+class BelowSeen(NamedTuple):
+    """An edge of the second beam of one slot, below the first."""
+
+    god: God
+    at_ns: int
+    dark: bool
+
+
 class EdgesLost(NamedTuple):
     """A number of one slot's edges were lost before the next one, as its backend knows for certain."""
 
@@ -154,6 +162,7 @@ class BoardCursor(NamedTuple):
 
 PipelineMessage: TypeAlias = (
     EdgeSeen
+    | BelowSeen
     | EdgesLost
     | LevelRead
     | BoardHello

@@ -34,6 +34,7 @@ from controller.core.findings_publisher import FindingsPublisher
 from controller.core.judge import Doubted
 from controller.core.ledger_access import LedgerAccess
 from controller.core.messages import (
+    BelowSeen,
     BoardFault,
     BoardHello,
     BoardStatus,
@@ -52,6 +53,7 @@ from controller.core.messages import (
 from controller.core.name_watch import NameWatch
 from controller.core.outbox import Outbox, PendingToken
 from controller.core.ports import Host, Ledger, Lights, Link, UnnumberedDoubt, UnnumberedToken
+from controller.core.proof import SETTLED_NS
 from controller.core.publisher import Identity, Publisher, client_id
 from controller.core.requests import Requests
 from controller.core.send_window import AckVerdict
@@ -161,6 +163,7 @@ class Pipeline:
             self._drops.deadline(),
             self._name.deadline(),
             self._slots.proof_deadline(),
+            self._slots.alone_deadline(),
         )
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._host.monotonic_ns()) / SECOND
@@ -193,7 +196,7 @@ class Pipeline:
 
     def _take(self, item: PipelineMessage) -> None:
         match item:
-            case EdgeSeen() | EdgesLost() | LevelRead():
+            case EdgeSeen() | BelowSeen() | EdgesLost() | LevelRead():
                 self._handle(self._slots.take(item))
             case BoardHello():
                 if self._access.ledger is not None:  # otherwise the board has to ask again
@@ -229,7 +232,7 @@ class Pipeline:
         now_ns = self._host.monotonic_ns()
         self._handle(self._slots.advance(now_ns if drained_ns is None else drained_ns))
         for god in God:
-            self._doubt(god, self._slots.unproved(god))
+            self._doubt(god, [*self._slots.unproved(god), *self._slots.alone(god, now_ns)])
         for god in self._slots.in_order():
             if not self._outbox.drafted(god) and (certain := self.counters[god].certain()) is not None:
                 self._outbox.draft(god, self._pending(god, certain, self._flags_of(god)))
@@ -246,6 +249,8 @@ class Pipeline:
         """Count and record what has just fallen, and close."""
         now_ns = self._host.monotonic_ns()
         self._handle(self._slots.advance(now_ns + self._slots.limits.min_clear + JAM_PATIENCE, closing=True))
+        for god in God:
+            self._doubt(god, self._slots.alone(god, now_ns + SETTLED_NS))
         self._outbox.settle_all()  # the beam is dark again: its missed end will not come
         self._record(max(now_ns, self._access.retry_ns or now_ns))  # at once, although it has just failed
         self._release()
@@ -297,8 +302,11 @@ class Pipeline:
 
     def _judge(self, god: God, pending: PendingToken, counted: Detection) -> None:
         """Doubt what this token shows to be none, unless it waits for a person or scores nowhere as it is."""
-        if not pending.token.flags & {Flag.JAM, Flag.TEST}:
-            self._doubt(god, self._slots.judge(god, pending.token.token, counted, self._host.monotonic_ns()))
+        token = pending.token
+        scores = not token.flags & {Flag.JAM, Flag.TEST}
+        self._slots.follow(god, token.token if scores else None, counted)
+        if scores:
+            self._doubt(god, self._slots.judge(god, token.token, counted, self._host.monotonic_ns()))
 
     def _doubt(self, god: God, found: Iterable[Doubted]) -> None:
         for doubted in found:

@@ -122,6 +122,10 @@ class Source(Protocol):
         """Read a beam's level now; None if it cannot be compared with the edges."""
         return None
 
+    def below(self, god: God) -> bool | None:
+        """Read the level of a slot's second beam, whose edges are put as `BelowSeen`; None if there is none."""
+        return None
+
     def prove(self) -> Pulse | None:
         """Switch the emitters off and on within a few milliseconds, and return how; None if they cannot be switched.
 

@@ -34,6 +34,9 @@ class BeamSettings:
     factory: Literal["lgpio", "rpigpio", "mock"] = "lgpio"
     chip: Annotated[str, text(64, "the label of a GPIO chip, such as pinctrl-rp1")] | None = None
     emitters: Pin | None = None
+    huitzilopochtli_below: Pin | None = None
+    """The receiver of an optional second beam below the first."""
+    tlaloc_below: Pin | None = None
 
     @property
     def backend(self) -> str:
@@ -49,6 +52,12 @@ class BeamSettings:
     def pins(self) -> Mapping[God, int]:
         """The pin of each slot's receiver."""
         return {God.HUITZILOPOCHTLI: self.huitzilopochtli, God.TLALOC: self.tlaloc}
+
+    @property
+    def below(self) -> Mapping[God, int]:
+        """The pin of the second beam's receiver, for each slot that has one."""
+        pins = {God.HUITZILOPOCHTLI: self.huitzilopochtli_below, God.TLALOC: self.tlaloc_below}
+        return {god: pin for god, pin in pins.items() if pin is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +97,8 @@ class CountingSettings:
     narrow_ms: LongMilliseconds | None = None
     flicker_per_s: Annotated[int, whole(2, 10_000)] = _LIMITS.flicker
     fastest_per_s: Annotated[int, whole(1, 10_000)] = _LIMITS.fastest
+    transit_ms: Milliseconds = _LIMITS.transit / MS
+    """How long after the first beam is clear a token may break the second one."""
 
     def limits(self) -> Limits:
         """Return the limits in whole nanoseconds."""
@@ -99,6 +110,7 @@ class CountingSettings:
             fastest=self.fastest_per_s,
             band=None if self.band_ms is None else round(self.band_ms * MS),
             narrow=None if self.narrow_ms is None else round(self.narrow_ms * MS),
+            transit=round(self.transit_ms * MS),
         )
 
 

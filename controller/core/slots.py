@@ -15,9 +15,10 @@ from controller.core.counting import Counter, Detection, Edge, Event, Limits
 from controller.core.diagnosis import NO_ANSWER, Answer, Observed, diagnose, proof, selftest
 from controller.core.judge import Doubted, Judge, Reason
 from controller.core.learned_limits import to_dict
-from controller.core.messages import EdgeSeen, EdgesLost, LevelRead
+from controller.core.messages import BelowSeen, EdgeSeen, EdgesLost, LevelRead
 from controller.core.ports import Capabilities, Level, Source
 from controller.core.proof import BRIEF_QUIET_NS, Proofs
+from controller.core.second_beam import SecondBeam
 from templo import contract
 from templo.contract import Beam, Emitters, Finding, God, Timing
 
@@ -48,6 +49,11 @@ class Slots:
         else:
             self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
         self._light = Judge(limits)
+        self._below = {
+            god: SecondBeam(limits, dark, at.at_ns)
+            for god, at in levels.items()
+            if (dark := source.below(god)) is not None
+        }
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
         """What the emitters proved, for beams where nothing has changed since."""
@@ -63,7 +69,7 @@ class Slots:
         """What the source of the edges or tokens can do."""
         return self.source.capabilities
 
-    def take(self, item: EdgeSeen | EdgesLost | LevelRead) -> Found:
+    def take(self, item: EdgeSeen | BelowSeen | EdgesLost | LevelRead) -> Found:
         """Process a message of a source of edges, and return the events.
 
         Events of the other slot from before an edge come first, however late everything arrives.
@@ -73,6 +79,9 @@ class Slots:
         match item:
             case EdgeSeen(_, at_ns, dark):
                 return self._feed(god, self._proofs.take(god, Edge(at_ns, dark), counter.dark))
+            case BelowSeen(_, at_ns, dark):
+                self._below[god].feed(Edge(at_ns, dark))
+                return []
             case EdgesLost(_, at_ns, number):
                 return [*self._feed(god, self._proofs.release(god)), (god, counter.lose(at_ns, number))]
             case LevelRead(_, at_ns, dark):
@@ -135,6 +144,20 @@ class Slots:
         since_ns = self.unproved_since(god)
         return [] if since_ns is None else self._light.unproved(god, since_ns)
 
+    def follow(self, god: God, token: str | None, counted: Detection) -> None:
+        """Hold a token that was just counted against the slot's second beam; `token` is None if it is not judged."""
+        if (below := self._below.get(god)) is not None:
+            below.take(token, counted.start_ns, counted.start_ns + counted.width_ns)
+
+    def alone(self, god: God, now_ns: int) -> list[Doubted]:
+        """Return which tokens are newly doubted because they broke the slot's first beam alone."""
+        below = self._below.get(god)
+        return [] if below is None else self._light.alone(god, below.alone(now_ns))
+
+    def alone_deadline(self) -> int | None:
+        """Return when `alone` can judge another token."""
+        return min((due_ns for each in self._below.values() if (due_ns := each.due_ns()) is not None), default=None)
+
     def _noted(self, god: God, found: list[Doubted], now_ns: int) -> list[Doubted]:
         for doubted in found:
             for each in God if doubted.reason is Reason.TOGETHER else (god,):
@@ -147,6 +170,8 @@ class Slots:
         self._light.learn(limits)
         for counter in self.counters.values():
             counter.learn(limits)
+        for below in self._below.values():
+            below.learn(limits)
         self.source.learn(limits)
 
     def in_order(self) -> list[God]:
@@ -165,9 +190,9 @@ class Slots:
         """Return how many edges of each slot are missing."""
         return {god: counter.missed_edges for god, counter in self.counters.items()}
 
-    def observed(self) -> Iterable[Observed]:
+    def observed(self) -> Iterable[Observed | SecondBeam]:
         """Return the observations of each beam."""
-        return self._observed.values()
+        return (*self._observed.values(), *self._below.values())
 
     def quiet(self, now_ns: int) -> bool:
         """Return whether the emitters may be switched, because no beam has changed for a second."""
@@ -248,15 +273,20 @@ class Slots:
     def selftest(self, now_ns: int, quiet: bool, ailment: Finding | None) -> dict[str, object]:
         """Return what each beam reads, what was seen of it and what is wrong, the most urgent first."""
         emitters = self.capabilities.emitters
+        beams = selftest(
+            self.counters, self._observed, self._answers, self.limits, now_ns, ailment, self._found_below(now_ns)
+        )
+        for god, below in self._below.items():
+            beams[god]["below"] = below.to_dict()
         return {
             "limits": to_dict(self.limits),
             "emitters": emitters if quiet or emitters is Emitters.FIXED else "busy",
-            "beams": selftest(self.counters, self._observed, self._answers, self.limits, now_ns, ailment),
+            "beams": beams,
         }
 
     def findings(self, session: str, at: datetime, now_ns: int, ailment: Finding | None) -> contract.Findings:
         """Return what is wrong with the beams, as far as is known without a test."""
-        found = diagnose(self._observed, self.beams(), self.limits, now_ns, self._answers)
+        found = diagnose(self._observed, self.beams(), self.limits, now_ns, self._answers, self._found_below(now_ns))
         before = () if ailment is None else (ailment,)
         return contract.Findings(
             session=session,
@@ -269,4 +299,8 @@ class Slots:
     def seen(self) -> object:
         """Return everything that `findings` depends on, except the time."""
         edges = tuple((each.edges, each.unexplained) for each in self._observed.values())
-        return (edges, tuple(self.beams().values()), self.limits, tuple(self._answers.items()))
+        below = tuple(each.seen() for each in self._below.values())
+        return (edges, tuple(self.beams().values()), self.limits, tuple(self._answers.items()), below)
+
+    def _found_below(self, now_ns: int) -> dict[God, list[Finding]]:
+        return {god: below.findings(now_ns) for god, below in self._below.items()}

@@ -13,10 +13,10 @@ from itertools import count
 
 from controller.core.counting import MS, SECOND, WIDTH_NS
 from controller.core.diagnosis import DEAF, Answer, proof
-from controller.core.messages import EdgeSeen
+from controller.core.messages import BelowSeen, EdgeSeen
 from controller.core.ports import BackendContext, BeamSource, Capabilities, Level, Put, answered
 from controller.core.proof import Pulse
-from controller.simulation.timeline import Change, Timeline
+from controller.simulation.timeline import BelowChange, Change, Timeline
 from templo.contract import God, Kind, Timing
 from templo.liveness import IDLE_S, SOON_S
 
@@ -29,12 +29,15 @@ WIDER_NS = {God.HUITZILOPOCHTLI: 5 * MS, God.TLALOC: 0}
 By more than twice `TOGETHER_NS`: however far apart two of them begin, not both of their ends are at once.
 """
 
+BELOW_NS = 14 * MS
+"""How much later than the first beam a token breaks the second one, where there is one."""
+
 MOST_DROPS = 100_000
 """Tokens in one request."""
 
 
 class SimulatedBeams(BeamSource):
-    """Two beams that break on demand.
+    """Two beams that break on demand, and a second one below each that the settings or a scenario have.
 
     Edges are stamped with the moment they were planned for, so widths are exact however busy the machine is, and
     they come from a thread of their own, as lgpio's do.
@@ -46,12 +49,13 @@ class SimulatedBeams(BeamSource):
         self._now = context.monotonic_ns
         self.beat = context.beat
         self._changed = threading.Condition()
-        self._plan: list[tuple[int, int, God, int, bool, bool]] = []
+        self._plan: list[tuple[int, int, God, int, bool, bool, bool]] = []
         self._timeline: Timeline | None = None
         self._start_ns = 0
         self._awake = False
         self._order = count()
         self._shades = dict.fromkeys(God, 0)
+        self._below = dict.fromkeys(context.settings.below, 0)
         self._held: set[God] = set()
         self._dropped = dict.fromkeys(God, 0)
         self._free_ns = dict.fromkeys(God, 0)
@@ -80,6 +84,10 @@ class SimulatedBeams(BeamSource):
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
         return self._shades[god] > 0
+
+    def below(self, god: God) -> bool | None:
+        """Read a second beam's level now; None if there is none."""
+        return self._below[god] > 0 if god in self._below else None
 
     def prove(self) -> Pulse | None:
         """Return a pulse without a length, and what each receiver answers; None if nothing switches the emitters."""
@@ -124,6 +132,9 @@ class SimulatedBeams(BeamSource):
                 at_ns = start + self._dropped[god] % 2 * (spacing_ns // 16)
                 self._at(at_ns, god, 1)
                 self._at(at_ns + width_ns, god, -1)
+                if god in self._below:
+                    self._at(at_ns + BELOW_NS, god, 1, below=True)
+                    self._at(at_ns + BELOW_NS + width_ns, god, -1, below=True)
                 start += spacing_ns
             self._free_ns[god] = start
             self._changed.notify()
@@ -136,10 +147,13 @@ class SimulatedBeams(BeamSource):
             self.capabilities = replace(self.capabilities, emitters=timeline.emitters)
             for god, dark in timeline.dark.items():
                 self._shades[god] += dark
+            self._below |= timeline.below
             for moment in timeline.moments:
-                if isinstance(moment, Change):
-                    shade = 1 if moment.dark else -1
-                    self._at(start_ns + moment.at_ns, moment.god, shade, moment.edge_seen, moment.asleep)
+                match moment:
+                    case Change(at_ns, god, dark, edge_seen, asleep):
+                        self._at(start_ns + at_ns, god, 1 if dark else -1, edge_seen, asleep)
+                    case BelowChange(at_ns, god, dark):
+                        self._at(start_ns + at_ns, god, 1 if dark else -1, below=True)
             self._changed.notify()
 
     def toggle(self, god: God) -> bool:
@@ -151,8 +165,10 @@ class SimulatedBeams(BeamSource):
             self._changed.notify()
         return dark
 
-    def _at(self, due_ns: int, god: God, shade: int, edge_seen: bool = True, asleep: bool = False) -> None:
-        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade, edge_seen, asleep))
+    def _at(
+        self, due_ns: int, god: God, shade: int, edge_seen: bool = True, asleep: bool = False, *, below: bool = False
+    ) -> None:
+        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade, edge_seen, asleep, below))
 
     def _run(self) -> None:
         with self._changed:
@@ -163,11 +179,20 @@ class SimulatedBeams(BeamSource):
                 elif (wait := self._plan[0][0] - self._now()) > 0:
                     self._changed.wait(min(wait / SECOND, IDLE_S))
                 else:
-                    due_ns, _, god, shade, edge_seen, asleep = heapq.heappop(self._plan)
-                    self._shade(god, due_ns, shade, edge_seen or (asleep and self._awake))
+                    due_ns, _, god, shade, edge_seen, asleep, below = heapq.heappop(self._plan)
+                    if below:
+                        self._shade_below(god, due_ns, shade)
+                    else:
+                        self._shade(god, due_ns, shade, edge_seen or (asleep and self._awake))
 
     def _shade(self, god: God, at_ns: int, shade: int, edge_seen: bool = True) -> None:
         was_dark = self.dark(god)
         self._shades[god] += shade
         if edge_seen and self.dark(god) != was_dark and self._put is not None:
             self._put(EdgeSeen(god, at_ns, self.dark(god)))
+
+    def _shade_below(self, god: God, at_ns: int, shade: int) -> None:
+        was_dark = self.below(god)
+        self._below[god] += shade
+        if self.below(god) != was_dark and self._put is not None:
+            self._put(BelowSeen(god, at_ns, not was_dark))

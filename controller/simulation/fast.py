@@ -20,6 +20,7 @@ from controller.core.diagnosis import DEAF, Answer, proof
 from controller.core.ledger_access import LedgerAccess
 from controller.core.level_watch import WATCH_S, LevelWatch
 from controller.core.messages import (
+    BelowSeen,
     BrokerConnected,
     BrokerDisconnected,
     EdgeSeen,
@@ -35,7 +36,7 @@ from controller.core.proof import Pulse
 from controller.core.publisher import Identity
 from controller.core.slots import Slots
 from controller.simulation.parser import Script
-from controller.simulation.timeline import BrokerCut, Change, Moment, Restart, expand
+from controller.simulation.timeline import BelowChange, BrokerCut, Change, Moment, Restart, expand
 from templo import __version__, contract
 from templo.contract import God, Kind, Timing
 
@@ -135,6 +136,7 @@ class _Run(BeamSource):
         self.timeline = expand(script)
         self.capabilities = Capabilities(Kind.SIMULATOR, Timing.SIMULATED, self.timeline.emitters, test_drops=True)
         self._levels = dict(self.timeline.dark)
+        self._below = dict(self.timeline.below)
         self._now_ns = self._back_ns = _BEGIN_NS
         self.companion = _Companion()
         self._awake = False
@@ -174,6 +176,9 @@ class _Run(BeamSource):
                 self._levels[god] = dark
                 if edge_seen or (asleep and self._awake):
                     self._work([EdgeSeen(god, self._now_ns, dark)])
+            case BelowChange(_, god, dark):
+                self._below[god] = dark
+                self._work([BelowSeen(god, self._now_ns, dark)])
             case BrokerCut(_, cut):
                 self.companion.up = not cut
                 self._work([BrokerDisconnected() if cut else BrokerConnected()])
@@ -250,6 +255,10 @@ class _Run(BeamSource):
     def dark(self, god: God) -> bool:
         """Return a beam's level now."""
         return self._levels[god]
+
+    def below(self, god: God) -> bool | None:
+        """Return the level of a second beam now; None if the scenario has none."""
+        return self._below.get(god)
 
     def alive(self) -> bool:
         """Return True: there is no thread."""

@@ -27,6 +27,9 @@ US = 1_000
 
 BOTH = "both"
 
+NONE, APART, ALIKE = BELOW = ("none", "apart", "alike")
+"""No second beams; one below each, which only tokens break; one that whatever else breaks the first breaks too."""
+
 
 class ScenarioError(Exception):
     """A scenario that cannot be used: ``file:line: what it holds; what was expected``."""
@@ -99,6 +102,8 @@ class Script:
     end_ns: int | None
     counting: Mapping[str, float]
     emitters: Emitters
+    below: str
+    """What second beams there are: a word of `BELOW`."""
     happenings: tuple[Happening, ...]
     expected: Expected
 
@@ -113,6 +118,7 @@ class Script:
             fastest=int(self.counting.get("fastest_per_s", settings.fastest)),
             band=given.get("band_ms", settings.band),
             narrow=given.get("narrow_ms", settings.narrow),
+            transit=given.get("transit_ms", settings.transit),
         )
         if limits.max_break <= limits.min_break:
             raise ScenarioError(
@@ -260,8 +266,9 @@ _COUNTING: Mapping[str, _Ms | _Whole] = {
     "narrow_ms": _Ms(0.1, 60_000),
     "flicker_per_s": _Whole(2, 10_000),
     "fastest_per_s": _Whole(1, 10_000),
+    "transit_ms": _Ms(0.1, 1000),
 }
-_TOP = ("v", "title", "seed", "end_ms", "emitters", "counting", "vary", "expect", "event")
+_TOP = ("v", "title", "seed", "end_ms", "emitters", "below", "counting", "vary", "expect", "event")
 _EXPECT = ("tokens", "scored", "findings")
 _CODE = re.compile(r"[a-z][a-z_]{0,31}", re.ASCII)
 
@@ -352,7 +359,8 @@ class _Reader:
         emitters = self._value(
             "emitters", _Choice(tuple(Emitters), Emitters.FIXED), tables.get("emitters", Emitters.FIXED)
         )
-        return Script(title, seed, end_ns, self._counting(), Emitters(emitters), happenings, self._expected())
+        below = self._value("below", _Choice(BELOW), tables.get("below", NONE))
+        return Script(title, seed, end_ns, self._counting(), Emitters(emitters), below, happenings, self._expected())
 
     def _counting(self) -> dict[str, float]:
         table = self._table("counting", self._tables.get("counting", {}))

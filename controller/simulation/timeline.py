@@ -6,16 +6,20 @@ Pure and repeatable: the same script gives the same timeline, in any language th
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from controller.core.counting import SECOND
+from controller.core.counting import MS, SECOND
 from controller.core.diagnosis import Answer
-from controller.simulation.parser import US, Happening, ScenarioError, Script, Span
+from controller.simulation.parser import ALIKE, NONE, US, Happening, ScenarioError, Script, Span
 from templo.contract import Emitters, God
 
 MOST_CHANGES = 1_000_000
+TRANSIT = Span(9 * MS, 30 * MS)
+"""How much later than the first beam a token breaks the second one, 12 mm below it."""
+_LATER_STREAM = 2**31
+"""The first of the streams that those times are drawn from; no scenario has so many events."""
 TAIL_NS = SECOND
 """How long a scenario goes on after its last change, where it names no end."""
 
@@ -32,6 +36,15 @@ class Change:
     dark: bool
     edge_seen: bool
     asleep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BelowChange:
+    """The level of a second beam changes, and its edge arrives."""
+
+    at_ns: int
+    god: God
+    dark: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,7 @@ class Restart:
     for_ns: int
 
 
-Moment: TypeAlias = Change | BrokerCut | Restart
+Moment: TypeAlias = Change | BelowChange | BrokerCut | Restart
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,8 @@ class Timeline:
     stands: Mapping[God, tuple[Stand, ...]]
     """How each beam stands, from the start on."""
     emitters: Emitters = Emitters.FIXED
+    below: Mapping[God, bool] = field(default_factory=dict)
+    """The levels of second beams before anything happens; empty without them."""
 
     def answers(self, at_ns: int, awake: bool) -> dict[God, Answer] | None:
         """Return what each receiver answers at a moment; None if the emitters cannot be switched."""
@@ -120,21 +135,38 @@ class SplitMix:
 class _Slot:
     """What acts on one beam: times at which it begins (+1) or ends (-1), by what it is."""
 
+    later: SplitMix
+    """Gives the time between the beams to each token."""
+    below: str
     acts: list[tuple[int, str, int]] = field(default_factory=list)
+    acts_below: list[tuple[int, str, int]] = field(default_factory=list)
     misses: list[tuple[int, int]] = field(default_factory=list)
     fell: int = 0
 
     def between(self, what: str, begin_ns: int, end_ns: int | None) -> None:
         """Note what acts on the beam; without an end it still does when the scenario is over."""
-        if end_ns is None:
-            self.acts.append((begin_ns, what, 1))
-        elif end_ns > begin_ns:
-            self.acts += ((begin_ns, what, 1), (end_ns, what, -1))
+        for acts in (self.acts, self.acts_below) if self.below == ALIKE else (self.acts,):
+            _between(acts, what, begin_ns, end_ns)
+
+    def token(self, spells: Iterable[tuple[int, int]]) -> None:
+        """Note when a token begins and ends to break the beam; it breaks a second one later."""
+        later_ns = self.later.draw(TRANSIT)
+        for begin_ns, end_ns in spells:
+            _between(self.acts, "shade", begin_ns, end_ns)
+            if self.below != NONE:
+                _between(self.acts_below, "shade", begin_ns + later_ns, end_ns + later_ns)
+
+
+def _between(acts: list[tuple[int, str, int]], what: str, begin_ns: int, end_ns: int | None) -> None:
+    if end_ns is None:
+        acts.append((begin_ns, what, 1))
+    elif end_ns > begin_ns:
+        acts += ((begin_ns, what, 1), (end_ns, what, -1))
 
 
 def expand(script: Script) -> Timeline:
     """Return the timeline of a script; raises `ScenarioError` for one that is far too long."""
-    slots = {god: _Slot() for god in God}
+    slots = {god: _Slot(SplitMix(script.seed, _LATER_STREAM + n), script.below) for n, god in enumerate(God)}
     moments: list[Moment] = []
     for stream, each in enumerate(script.happenings):
         random = SplitMix(script.seed, stream)
@@ -148,17 +180,21 @@ def expand(script: Script) -> Timeline:
             _ACTS[each.do](each, slots[god], random)
         if (number := sum(len(slot.acts) for slot in slots.values())) > MOST_CHANGES:
             raise ScenarioError(f"the scenario makes more than {number} changes; expected at most {MOST_CHANGES}")
-    stands = {}
+    stands, below = {}, {}
     for god, slot in slots.items():
-        stands[god], changes = _changes(god, slot)
+        stands[god], changes = _changes(god, slot.acts, slot.misses)
         moments += changes
+        if script.below != NONE:
+            stands_below, changes = _changes(god, slot.acts_below, [])
+            below[god] = stands_below[0].lit_dark
+            moments += [BelowChange(each.at_ns, god, each.dark) for each in changes]
     dark = {god: each[0].lit_dark for god, each in stands.items()}
     # At one moment a beam changes before the world around it does.
-    moments.sort(key=lambda moment: (moment.at_ns, not isinstance(moment, Change)))
+    moments.sort(key=lambda moment: (moment.at_ns, isinstance(moment, BrokerCut | Restart)))
     last_ns = max((moment.at_ns for moment in moments), default=0)
     end_ns = last_ns + TAIL_NS if script.end_ns is None else max(script.end_ns, last_ns)
     fell = {god: slot.fell for god, slot in slots.items()}
-    return Timeline(tuple(moments), dark, fell, end_ns, stands, script.emitters)
+    return Timeline(tuple(moments), dark, fell, end_ns, stands, script.emitters, below)
 
 
 def _moments(each: Happening, random: SplitMix) -> Iterator[int]:
@@ -179,29 +215,29 @@ def _drop(each: Happening, slot: _Slot, random: SplitMix) -> None:
         slot.fell += 1
         gaps = [random.draw(each.span("gap_ms")) for _ in range(pieces - 1)]
         dark = max(US, (width - sum(gaps)) // pieces)
-        for gap in (*gaps, 0):
-            slot.between("shade", at_ns, at_ns + dark)
-            at_ns += dark + gap
+        starts = [at_ns + n * dark + sum(gaps[:n]) for n in range(pieces)]
+        slot.token([(start, start + dark) for start in starts])
 
 
 def _handful(each: Happening, slot: _Slot, random: SplitMix) -> None:
     for _ in range(each.ns("count")):
         begin = each.at_ns + random.draw(Span(0, each.ns("span_ms")))
-        slot.between("shade", begin, begin + random.draw(each.span("width_ms")))
+        slot.token([(begin, begin + random.draw(each.span("width_ms")))])
         slot.fell += 1
 
 
 def _overlap(each: Happening, slot: _Slot, random: SplitMix) -> None:
     first, second = (random.draw(each.span("width_ms")) for _ in range(2))
     begin = each.at_ns + max(0, first - each.ns("by_ms"))
-    slot.between("shade", each.at_ns, each.at_ns + first)
-    slot.between("shade", begin, begin + second)
+    slot.token([(each.at_ns, each.at_ns + first)])
+    slot.token([(begin, begin + second)])
     slot.fell += 2
 
 
 def _hop(each: Happening, slot: _Slot, random: SplitMix) -> None:
     slot.fell += each.ns("count")
-    _glitch(each, slot, random)
+    for at_ns in _moments(each, random):
+        slot.token([(at_ns, at_ns + random.draw(each.span("width_ms")))])
 
 
 def _glitch(each: Happening, slot: _Slot, random: SplitMix) -> None:
@@ -211,7 +247,11 @@ def _glitch(each: Happening, slot: _Slot, random: SplitMix) -> None:
 
 def _train(each: Happening, slot: _Slot, _random: SplitMix) -> None:
     for start, width in each.spells("spells_ms"):
-        slot.between("shade", each.at_ns + start, each.at_ns + start + width)
+        spell = each.at_ns + start, each.at_ns + start + width
+        if each.ns("tokens"):
+            slot.token([spell])
+        else:
+            slot.between("shade", *spell)
     slot.fell += each.ns("tokens")
 
 
@@ -267,14 +307,16 @@ _ACTS: dict[str, Callable[[Happening, _Slot, SplitMix], None]] = {
 }
 
 
-def _changes(god: God, slot: _Slot) -> tuple[tuple[Stand, ...], list[Change]]:
+def _changes(
+    god: God, acted: list[tuple[int, str, int]], missed: list[tuple[int, int]]
+) -> tuple[tuple[Stand, ...], list[Change]]:
     """Return how a beam stands from moment to moment, and every change of its level.
 
     A receiver without its plug reads clear, as its pull-up leaves it; one without its emitter reads dark. A lamp
     lights a receiver whatever its emitter does. What begins at the very start was so before it.
     """
-    acts = sorted(slot.acts, key=lambda act: act[0])
-    misses = sorted(slot.misses)
+    acts = sorted(acted, key=lambda act: act[0])
+    misses = sorted(missed)
     depth = dict.fromkeys(("shade", "emitter", "lamp", "receiver", "reverse", "deaf", "asleep"), 0)
     for at_ns, what, step in acts:
         if at_ns == 0 and what not in _LATER:

@@ -119,9 +119,10 @@ class Doubt:
 
     `number` counts a ledger's doubts from 1. A doubt may arrive before its tokens; tokens about which a person has
     decided stay decided. Codes of today: `flicker` (more spells than a hand can drop), `regular` (periods and widths
-    of a machine), `together` (both beams broke and cleared at one moment, as a dip of the supply makes them) and
-    `unproved` (the emitter was switched and the receiver did not answer). Readers show a code that they do not know
-    as a doubt without a reason.
+    of a machine), `together` (both slots' beams broke and cleared at one moment, as a dip of the supply makes them),
+    `unproved` (the emitter was switched and the receiver did not answer) and `alone` (of a slot's two beams one broke
+    without the other, or they broke in the wrong order). Readers show a code that they do not know as a doubt without
+    a reason.
     """
 
     leaf: ClassVar[str] = "doubt"

@@ -29,6 +29,8 @@ from tests.backends.fake_gpiod import Kernel
 ROOT = Path(__file__).parents[2]
 PINS = {God.HUITZILOPOCHTLI: 17, God.TLALOC: 27}
 EMITTERS = 22
+BELOW = 24
+"""The pin of Tlaloc's second beam."""
 
 
 class Queue:
@@ -51,16 +53,25 @@ class Harness:
     pull = "up"
     switchable = False
     """Whether the world can have switched emitters."""
+    second = False
+    """Whether the world can have a second beam."""
     early = False
     """Whether `set` works before the backend is open."""
 
-    def __init__(self, folder: Path, patch: Any, switched: bool = False) -> None:
-        self.folder, self.patch, self.switched = folder, patch, switched
+    def __init__(self, folder: Path, patch: Any, switched: bool = False, below: bool = False) -> None:
+        self.folder, self.patch, self.switched, self.below = folder, patch, switched, below
 
     def context(self) -> BackendContext:
         emitters = EMITTERS if self.switched else None
         settings = BeamSettings(
-            PINS[God.HUITZILOPOCHTLI], PINS[God.TLALOC], "low", self.pull, self.source_name, "mock", emitters=emitters
+            PINS[God.HUITZILOPOCHTLI],
+            PINS[God.TLALOC],
+            "low",
+            self.pull,
+            self.source_name,
+            "mock",
+            emitters=emitters,
+            tlaloc_below=BELOW if self.below else None,
         )
         return BackendContext(settings, Limits(), self.folder, time.monotonic_ns, lambda: "d" * 32)
 
@@ -70,6 +81,10 @@ class Harness:
 
     def set(self, god: God, dark: bool) -> None:
         """Break a beam, or restore it; before `open` for a beam that is dark from the start."""
+        raise NotImplementedError
+
+    def set_below(self, dark: bool) -> None:
+        """Break Tlaloc's second beam, or restore it."""
         raise NotImplementedError
 
     def lose(self, god: God, number: int) -> None:
@@ -86,7 +101,7 @@ class Gpio(Harness):
 
     source_name = "gpio"
     pull = "none"
-    switchable = early = True
+    switchable = early = second = True
 
     def make(self) -> Source:
         self.dark: set[God] = set()
@@ -97,6 +112,7 @@ class Gpio(Harness):
             factory = opened()
             for god in God:
                 factory.pin(f"GPIO{PINS[god]}")._state = god not in self.dark
+            factory.pin(f"GPIO{BELOW}")._state = True
             return factory
 
         self.patch.setattr(self.beams, "_open_factory", open_factory)
@@ -109,6 +125,10 @@ class Gpio(Harness):
         pin = self.beams._factory.pin(f"GPIO{PINS[god]}")
         (pin.drive_low if dark else pin.drive_high)()
 
+    def set_below(self, dark: bool) -> None:
+        pin = self.beams._factory.pin(f"GPIO{BELOW}")
+        (pin.drive_low if dark else pin.drive_high)()
+
     def _sleep(self, seconds: float) -> None:
         if self.switched and len(self.beams._devices) == 2:
             for god in God:
@@ -119,7 +139,7 @@ class Gpiod(Harness):
     """A kernel of our own under libgpiod's module."""
 
     source_name = "gpiod"
-    switchable = early = True
+    switchable = early = second = True
 
     def make(self) -> Source:
         self.kernel = Kernel()
@@ -129,6 +149,9 @@ class Gpiod(Harness):
 
     def set(self, god: God, dark: bool) -> None:
         self.kernel.set(PINS[god], 0 if dark else 1)
+
+    def set_below(self, dark: bool) -> None:
+        self.kernel.set(BELOW, 0 if dark else 1)
 
     def lose(self, god: God, number: int) -> None:
         (request,) = self.kernel.requests

@@ -13,7 +13,7 @@ import pytest
 from controller.app import backends
 from controller.app.backends import BACKENDS
 from controller.core.counting import Limits
-from controller.core.messages import BoardHello, BoardToken, EdgeSeen, EdgesLost
+from controller.core.messages import BelowSeen, BoardHello, BoardToken, EdgeSeen, EdgesLost
 from controller.core.ports import BeamsError, Level, Source
 from controller.core.settings import BeamSettings
 from controller.core.slots import Slots
@@ -89,6 +89,23 @@ def test_edges_arrive_in_order_each_beams_levels_in_turn_and_stamped_no_earlier_
         stamps = [edge.at_ns for edge in mine]
         assert stamps == sorted(stamps)
         assert stamps[0] >= one.levels[god].at_ns
+
+
+def test_a_second_beam_is_read_and_its_edges_are_put_apart_from_those_of_the_first(
+    opened: Open, make: Callable[..., Harness]
+) -> None:
+    if not make().second:
+        pytest.skip("it has no second beam, or none that a test can break alone")
+    one = opened(below=True)
+    assert [one.source.below(god) for god in God] == [None, False]
+    for dark in (True, False):
+        before = len(one.queue.messages)
+        one.harness.set_below(dark)
+        eventually(lambda before=before: len(one.queue.messages) == before + 1)  # type: ignore[misc]
+        assert one.source.below(God.TLALOC) is dark
+        assert one.source.dark(God.TLALOC) is False
+    assert not one.queue.of(EdgeSeen)
+    assert [(edge.god, edge.dark) for edge in one.queue.of(BelowSeen)] == [(God.TLALOC, True), (God.TLALOC, False)]
 
 
 def test_both_levels_are_known_at_the_start(opened: Open) -> None:

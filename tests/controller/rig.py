@@ -133,8 +133,13 @@ class StillBeams(BeamSource):
 
     capabilities = Capabilities(IDENTITY.kind, IDENTITY.timing)
 
-    def __init__(self, prove: Callable[[], Mapping[God, Answer] | None], now_ns: Callable[[], int]) -> None:
-        self._prove, self._now_ns = prove, now_ns
+    def __init__(
+        self,
+        prove: Callable[[], Mapping[God, Answer] | None],
+        now_ns: Callable[[], int],
+        below: Mapping[God, bool] = {},
+    ) -> None:
+        self._prove, self._now_ns, self._below = prove, now_ns, below
         self.levels = dict.fromkeys(God, False)
 
     def open(self, put: Put) -> Mapping[God, Level]:
@@ -142,6 +147,9 @@ class StillBeams(BeamSource):
 
     def dark(self, god: God) -> bool:
         return self.levels[god]
+
+    def below(self, god: God) -> bool | None:
+        return self._below.get(god)
 
     def prove(self) -> Pulse | None:
         answers = self._prove()
@@ -169,6 +177,7 @@ class Rig:
         chosen: frozenset[str] = frozenset(),
         new_id: Callable[[], str] | None = None,
         lights: Lights | None = None,
+        below: Mapping[God, bool] = {},
     ) -> None:
         self.now_ns = 1000 * SECOND
         self.disk = Disk(folder / "ledger.sqlite3")
@@ -178,7 +187,7 @@ class Rig:
             Limits(), chosen, learned_file.load(folder), lambda measured: learned_file.save(folder, measured)
         )
         items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
-        self.beams = beams = StillBeams(prove, lambda: self.now_ns)
+        self.beams = beams = StillBeams(prove, lambda: self.now_ns, below)
         self.disk.trouble = None if opened else Trouble.LEDGER_FAILING
         self.access = LedgerAccess(self.disk.open)
         self.disk.trouble = None

@@ -84,7 +84,9 @@ def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -
         ("[counting]\nband_ms = 10\nnarrow_ms = 50", "expected more than counting.narrow_ms, 50"),
         ('[lights]\nspi = "/dev/spi0"', "lights.spi is '/dev/spi0' (from {file}); expected an SPI device, such as"),
         ('[beams]\nsource = "serial:/dev/ttyACM0"\nbroken = "high"', "expected beams on a header, as beams.broken"),
-        ('[beams]\nsource = "serial:/dev/ttyACM0"\nemitters = 5', "a board behind a port has neither"),
+        ('[beams]\nsource = "serial:/dev/ttyACM0"\nemitters = 5', "a board behind a port has none of them"),
+        ('[beams]\nsource = "serial:/dev/ttyACM0"\ntlaloc_below = 5', "a board behind a port has none of them"),
+        ("[beams]\ntlaloc_below = 17", "another pin than that of beams.huitzilopochtli"),
         ("[counting]\nmin_brake_ms = 2", "'counting.min_brake_ms' (from {file}) is no setting; did you mean counting.min_break_ms?"),  # noqa: E501 (one message)
         ("[beamz]\ntlaloc = 5", "did you mean beams.tlaloc?"),
         ("wholly_unknown = 1", "is no setting; expected one of temple, state"),

@@ -38,6 +38,8 @@ URGENT = (
 
 MILD = (
     "no_time",
+    "below_silent",
+    "below_dark",
     "missed_edges",
     "line_noise",
     "hop",
@@ -46,6 +48,7 @@ MILD = (
     "flickered",
     "dipped",
     "was_deaf",
+    "below_alone",
     "unproved",
 )
 """Findings beside which tokens are counted."""
