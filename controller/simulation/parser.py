@@ -74,10 +74,10 @@ class Happening:
         assert isinstance(value, Span)
         return value
 
-    def spells(self, name: str) -> Spells:
-        """Return a field that is a train of dark spells."""
+    def spells(self, name: str) -> Spells | None:
+        """Return a field that is a train of dark spells; None if it was left out."""
         value = self.values[name]
-        assert isinstance(value, tuple)
+        assert value is None or isinstance(value, tuple)
         return value
 
 
@@ -245,7 +245,12 @@ KINDS: Mapping[str, _Kind] = {
         "every_ms": _Range(0.001, DAY_MS, 100),
         "width_ms": _Range(0.001, 60_000, 1),
     },
-    "train": {"god": _SLOT, "spells_ms": _Spells(needed=True), "tokens": _Whole(0, MOST_TOKENS, needed=True)},
+    "train": {
+        "god": _SLOT,
+        "spells_ms": _Spells(needed=True),
+        "tokens": _Whole(0, MOST_TOKENS, needed=True),
+        "below_ms": _Spells(),
+    },
     "jam": {"god": _SLOTS, "for_ms": _LASTING},
     "unplug": {"god": _SLOTS, "part": _Choice(("emitter", "receiver"), "emitter"), "for_ms": _LASTING},
     "flicker": {"god": _SLOTS, "for_ms": _FOR, "per_s": _Whole(2, 2000, 100)},

@@ -246,12 +246,17 @@ def _glitch(each: Happening, slot: _Slot, random: SplitMix) -> None:
 
 
 def _train(each: Happening, slot: _Slot, _random: SplitMix) -> None:
-    for start, width in each.spells("spells_ms"):
+    below = each.spells("below_ms")
+    for start, width in each.spells("spells_ms") or ():
         spell = each.at_ns + start, each.at_ns + start + width
-        if each.ns("tokens"):
+        if below is not None:
+            _between(slot.acts, "shade", *spell)
+        elif each.ns("tokens"):
             slot.token([spell])
         else:
             slot.between("shade", *spell)
+    for start, width in below or ():
+        _between(slot.acts_below, "shade", each.at_ns + start, each.at_ns + start + width)
     slot.fell += each.ns("tokens")
 
 

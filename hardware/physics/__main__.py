@@ -14,7 +14,7 @@ from controller.core.counting import MS, Limits
 from controller.core.learned_limits import to_dict
 from hardware.making import BUILD
 from hardware.parameters import BEADS, Temple, Token, fitting
-from hardware.physics import controls, report
+from hardware.physics import below, controls, report
 from hardware.physics.bowl import Hand, Offering, dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, seen, singles
@@ -51,6 +51,8 @@ def main() -> int:
     temple = require(fitting(given.bead))
     if given.controls:
         return _print_rows(map(str, controls.write(temple)))
+    if given.below is not None:
+        return _print_rows(below.rows(temple, given.below))
     if given.heaps is not None:
         return _print_rows(_heaps(temple, given.heaps))
     if given.hands is not None:
@@ -99,6 +101,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--heaps", type=_number, metavar="N", help="print only a table of how many of N fall on one side before a jam"
+    )
+    parser.add_argument(
+        "--below",
+        type=_number,
+        metavar="N",
+        help="print only a table of what a second beam follows and doubts: N batches of single tokens and N hands of "
+        "each size, for each kind and friction",
     )
     parser.add_argument(
         "--controls",

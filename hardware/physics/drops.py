@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import cos, pi, sin, sqrt
+from math import cos, pi, radians, sin, sqrt
 from typing import TypeAlias
 
 import mujoco
@@ -41,11 +41,18 @@ class Batch:
     lasted_ms: float
     shade: tuple[Shade, ...] = ()
     """Which rays were stopped when."""
+    shade_below: tuple[Shade, ...] = ()
+    """The same of a second beam, where that was traced."""
 
 
 def seen(temple: Temple, batch: Batch, receiver: Receiver) -> Batch:
     """Return the same drops as another receiver saw them."""
     return replace(batch, spells=tuple(spells(bundle(temple), receiver, batch.shade, STEP * 1000)))
+
+
+def seen_below(temple: Temple, batch: Batch, receiver: Receiver) -> tuple[Spell, ...]:
+    """Return when a receiver of the second beam read dark."""
+    return tuple(spells(bundle(temple), receiver, batch.shade_below, STEP * 1000))
 
 
 def bundle(temple: Temple) -> Rays:
@@ -54,18 +61,29 @@ def bundle(temple: Temple) -> Rays:
 
 
 def singles(
-    temple: Temple, kind: Token, seed: int, count: int, every_ms: float = 80, *, make: Builder = build
+    temple: Temple,
+    kind: Token,
+    seed: int,
+    count: int,
+    every_ms: float = 80,
+    friction: float = FRICTION,
+    *,
+    make: Builder = build,
+    below: bool = False,
 ) -> Batch:
-    """Drop tokens one by one, `every_ms` apart or up to a quarter more."""
+    """Drop tokens one by one, `every_ms` apart or up to a quarter more; trace a second beam too if `below`."""
     draw = np.random.default_rng(seed)
     times = np.cumsum(every_ms * (1 + 0.25 * draw.random(count))) / 1000
-    return _run(temple, kind, seed, times, draw, make=make)
+    return _run(temple, kind, seed, times, draw, friction, make=make, below=below)
 
 
-def handful(temple: Temple, kind: Token, seed: int, count: int = 5, friction: float = FRICTION) -> Batch:
-    """Let go a handful, all within 40 milliseconds."""
+def handful(
+    temple: Temple, kind: Token, seed: int, count: int = 5, friction: float = FRICTION, *, below: bool = False
+) -> Batch:
+    """Let go a handful, all within 40 milliseconds; trace a second beam too if `below`."""
     draw = np.random.default_rng(seed)
-    return _run(temple, kind, seed, np.sort(draw.random(count)) * 0.04 + 0.01, draw, friction, spread=True)
+    times = np.sort(draw.random(count)) * 0.04 + 0.01
+    return _run(temple, kind, seed, times, draw, friction, spread=True, below=below)
 
 
 def _run(
@@ -78,6 +96,7 @@ def _run(
     *,
     spread: bool = False,
     make: Builder = build,
+    below: bool = False,
 ) -> Batch:
     count = len(times)
     if count > MOST:
@@ -87,7 +106,9 @@ def _run(
     data = mujoco.MjData(model)
     through, released = 0, 0
     shade: list[Shade] = []
+    shade_below: list[Shade] = []
     light = Light(temple, world)
+    light_below = Light(temple, world, temple.below) if below else None
     left = [False] * count
     steps = int((times[-1] + PATIENCE_S) / STEP)
     for step in range(steps):
@@ -96,6 +117,8 @@ def _run(
             _release(world, kind, data, released, draw, spread)
             released += 1
         mujoco.mj_step(model, data)
+        if light_below is not None and (stopped := light_below.stopped(model, data)) is not None:
+            shade_below.append((step, np.packbits(stopped).tobytes()))
         stopped = light.stopped(model, data)
         if stopped is not None:
             shade.append((step, np.packbits(stopped).tobytes()))
@@ -107,17 +130,20 @@ def _run(
                     park(data, n)
             if released == count and through == count:
                 break
-    batch = Batch(kind.name, seed, count, through, (), round(step * STEP * 1000, 3), tuple(shade))
+    lasted_ms = round(step * STEP * 1000, 3)
+    batch = Batch(kind.name, seed, count, through, (), lasted_ms, tuple(shade), tuple(shade_below))
     return seen(temple, batch, WORST)
 
 
 class Light:
     """The rays between the two lenses, traced while a token is near them."""
 
-    def __init__(self, temple: Temple, world: World) -> None:
+    def __init__(self, temple: Temple, world: World, below: float = 0.0) -> None:
+        """Trace the beam, or one so many millimetres below it along the gutter."""
         points = bundle(temple).points * MM
         out = (temple.shaft / 2 + temple.chute_wall) * MM
-        middle, high = world.beam
+        tilt = radians(temple.slope)
+        middle, high = world.beam[0] + below * cos(tilt) * MM, world.beam[1] - below * sin(tilt) * MM
         self._near = middle - NEAR, middle + NEAR
         self._starts = np.array([(middle + x, -out, high + z) for x, z in points])
         ends = np.array([(middle + x, out, high + z) for x, z in points])

@@ -14,6 +14,7 @@ import pytest
 
 from controller.core import learned_limits
 from controller.core.counting import MS, Limits
+from controller.core.judge import TOGETHER_NS
 from controller.core.learned_limits import to_dict
 from controller.simulation.parser import read
 from hardware import checks
@@ -25,9 +26,9 @@ from hardware.physics import report
 from hardware.physics.__main__ import WANTED, main
 from hardware.physics.bowl import dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
-from hardware.physics.drops import MOST, Batch, handful, singles
+from hardware.physics.drops import MOST, Batch, handful, seen_below, singles
 from hardware.physics.heap import pour
-from hardware.physics.optics import Spell
+from hardware.physics.optics import WORST, Spell
 from hardware.physics.world import MM, SILL, build
 from hardware.rules import require
 from templo.contract import God
@@ -51,6 +52,15 @@ def test_every_token_that_falls_alone_is_counted_once(batches: list[Batch]) -> N
 def test_every_kind_comes_out_and_is_wider_than_the_least_that_counts(batches: list[Batch]) -> None:
     assert [batch.through for batch in batches] == [batch.dropped for batch in batches]
     assert measured(batches).low_ns > Limits().min_break
+
+
+def test_a_token_that_falls_alone_breaks_a_second_beam_in_its_order_and_time() -> None:
+    batch = singles(TEMPLE, TOKEN["bead 12"], 7, 6, APART_MS, below=True)
+    later = seen_below(TEMPLE, batch, WORST)
+    assert len(later) == len(batch.spells) == batch.dropped
+    transit_ms = Limits().transit / MS
+    for above, below in zip(batch.spells, later, strict=True):
+        assert TOGETHER_NS / MS < below.at_ms - above.at_ms <= above.width_ms + transit_ms
 
 
 def test_the_same_seed_drops_the_same_tokens(batches: list[Batch]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardware.bill import bill
+from hardware.parameters import TEMPLE
 from hardware.wiring import __main__ as command
 from hardware.wiring import additions, circuit, harness
 from hardware.wiring.boards import BOARDS, Board
@@ -42,8 +43,8 @@ def test_each_addition_has_a_picture_on_the_page_with_the_values_of_the_bill(
         assert value in drawn["addition-capacitor.svg"]
         assert value in bought
     assert additions.MODULE in drawn["addition-modulated.svg"]
-    assert f"{additions.APART} mm" in drawn["addition-second-beam.svg"]
-    assert f"{additions.APART} mm" in page
+    assert f"{TEMPLE.below:g} mm" in drawn["addition-second-beam.svg"]
+    assert f"{TEMPLE.below:g} mm" in page
     assert "receiver" in drawn["addition-shroud.svg"]
 
 

@@ -20,8 +20,6 @@ MODULE = "100 Ω"
 TIMING = ("2.2 kΩ", "15 kΩ and a\n5 kΩ trimmer", "1 nF")
 """R1, R2 and C of the carrier: 1.44 / ((R1 + 2 R2) C) is 34 to 45 kHz."""
 DIM = "1 kΩ and a\n100 kΩ trimmer"
-APART = 12
-"""From the beam to the second one below it, along the gutter, in millimetres."""
 _SCALE = 0.2
 """Of a millimetre, in the drawings of places."""
 _WALL, _LIGHT, _HOOD = "lightgrey", "firebrick", "black"
@@ -151,11 +149,11 @@ def _second_beam(drawing: schemdraw.Drawing) -> None:
 
     for low, top in ((-3.0, 0.0), (high + 12.0, high + 14.0)):
         drawing.add(_area([on(-22, low), on(34, low), on(34, top), on(-22, top)], _WALL))
-    for along, words in ((0.0, "beam"), (float(APART), "second beam")):
+    for along, words in ((0.0, "beam"), (TEMPLE.below, "second beam")):
         drawing.add(elm.Line().at(_at(on(along, high))).to(_at((along, 26))).linestyle(":"))
         drawing.add(elm.Dot(radius=TEMPLE.aperture / 2 * _SCALE).at(_at(on(along, high))).color(_LIGHT))
         _say(drawing, (along, 27 + along / 4), words, "left")
-    _say(drawing, on(-14, -9), f"{APART} mm from one\nto the other")
+    _say(drawing, on(-14, -9), f"{TEMPLE.below:g} mm from one\nto the other")
     drawing.add(elm.Arrow().at(_at(on(-20, high))).to(_at(on(-6, high))))
     _say(drawing, (-20, on(-20, high)[1] + 2.5), "token", "left")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -12,16 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.adapters.sqlite_ledger import Ledger
+from controller.app.explanations import selftest_lines
 from controller.app.scenarios import shipped
-from controller.core.counting import MS, SECOND, Counter, Detection, Edge, Limits
+from controller.core.counting import MS, SECOND, WIDTH_NS, Counter, Detection, Edge, Limits
 from controller.core.judge import TOGETHER_NS
-from controller.core.messages import BelowSeen, CalibrationRequest, EdgeSeen
+from controller.core.messages import BelowSeen, CalibrationRequest, EdgeSeen, PipelineMessage
+from controller.core.ports import BackendContext
 from controller.core.second_beam import FORGET_NS, SecondBeam
+from controller.core.settings import BeamSettings
+from controller.simulation.beams import BELOW_NS, SimulatedBeams
 from controller.simulation.fast import Outcome, play_fast
-from controller.simulation.parser import ALIKE, APART, variants
+from controller.simulation.parser import ALIKE, APART, read, variants
+from controller.simulation.timeline import TRANSIT, BelowChange, Change, expand
 from templo import contract
 from templo.contract import Flag, God
-from tests.controller.program import call
+from tests.controller.program import call, eventually
 from tests.controller.rig import Rig
 
 T = God.TLALOC
@@ -284,7 +290,7 @@ def test_the_self_test_and_the_findings_say_what_the_second_beam_saw(tmp_path: P
 
 def played(folder: Path, text: bytes, below: str) -> dict[str, Outcome]:
     ids = (f"{number:032x}" for number in itertools.count(1))
-    found = {}
+    found: dict[str, Outcome] = {}
     for name, script in variants(b"below = " + f'"{below}"\n'.encode() + text).items():
         path = folder / f"{len(found)}.sqlite3"
         found[name] = play_fast(script, LIMITS, path, lambda: next(ids))
@@ -313,3 +319,61 @@ def test_with_second_beams_nothing_that_people_do_with_tokens_is_doubted(tmp_pat
 def test_the_table_can_be_printed_with_second_beams_in_every_scenario() -> None:
     done = call("scenario", "--table", "--below", "apart", str(files("light")[-1]))
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def moments(text: str, below: str) -> list[tuple[str, float, bool]]:
+    script = read(f'v = 1\nbelow = "{below}"\n[[event]]\nat_ms = 100\ngod = "tlaloc"\n{text}'.encode())
+    return [
+        (type(each).__name__, each.at_ns / MS, each.dark)
+        for each in expand(script).moments
+        if isinstance(each, Change | BelowChange)
+    ]
+
+
+def test_a_token_of_a_scenario_breaks_a_second_beam_later_and_for_as_long() -> None:
+    assert not any(name == "BelowChange" for name, _, _ in moments('do = "drop"', "none"))
+    first, *second = [each for each in moments('do = "drop"', APART) if each[0] == "BelowChange"]
+    assert first[2]
+    assert TRANSIT.low_ns / MS <= first[1] - 100 <= TRANSIT.high_ns / MS
+    ((_, clear_ms, dark),) = second
+    assert clear_ms == pytest.approx(first[1] + 12)
+    assert not dark
+
+
+def test_light_of_a_scenario_breaks_a_second_beam_at_the_same_moment_or_not_at_all() -> None:
+    light = 'do = "glitch"\nwidth_ms = 12'
+    assert moments(light, APART) == [("Change", 100, True), ("Change", 112, False)]
+    assert moments(light, ALIKE) == [
+        ("Change", 100, True), ("BelowChange", 100, True), ("Change", 112, False), ("BelowChange", 112, False),
+    ]  # fmt: skip
+
+
+def test_a_train_may_say_what_the_second_beam_saw() -> None:
+    train = 'do = "train"\ntokens = 1\nspells_ms = [[0, 12]]\nbelow_ms = [[15, 5], [22, 3]]'
+    assert [each[1:] for each in moments(train, APART) if each[0] == "BelowChange"] == [
+        (115, True), (120, False), (122, True), (125, False),
+    ]  # fmt: skip
+
+
+def test_a_second_beam_that_the_settings_name_is_broken_by_a_key_press_after_the_first() -> None:
+    settings = BeamSettings(17, 27, "low", "up", "simulated", tlaloc_below=6)
+    beams = SimulatedBeams(BackendContext(settings, LIMITS, Path("unused"), time.monotonic_ns, str))
+    put: list[PipelineMessage] = []
+    beams.open(put.append)
+    try:
+        assert [beams.below(god) for god in God] == [None, False]
+        for god in God:
+            beams.drop(god)
+        eventually(lambda: len(put) == 6)
+    finally:
+        beams.close()
+    (dark_ns, _) = [each.at_ns for each in put if isinstance(each, EdgeSeen) and each.god is T]
+    below = [(each.god, each.at_ns - dark_ns, each.dark) for each in put if isinstance(each, BelowSeen)]
+    assert below == [(T, BELOW_NS, True), (T, BELOW_NS + WIDTH_NS, False)]
+
+
+def test_a_self_test_names_the_second_beam_in_its_slot_s_line(rig: Rig) -> None:
+    drop(rig, later_ms=14)
+    lines = list(selftest_lines(rig.selftest()))
+    assert any("second beam reads clear, followed 1 token" in line for line in lines if "Tlaloc" in line)
+    assert not any("second beam" in line for line in lines if "Huitzilopochtli" in line)

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 from gpiozero.pins.pi import PiBoardInfo
 
+from controller.core.counting import MS, Limits
 from hardware.bill import bill
+from hardware.parameters import TEMPLE
 from hardware.wiring.boards import BOARDS, PI, Board
 from hardware.wiring.joins import GODS, HALVES, NAMES, PULL_UP, STRIP, WiringError, wiring
 from hardware.wiring.pages import PAGES, PICTURES, renewed
@@ -129,3 +131,7 @@ def test_what_a_temple_cannot_do_without_can_be_ordered_by_a_number_from_more_th
         item = next(each for each in bill()[group] if what in each.what)
         shops = [shop for shop in ("Mouser", "DigiKey", "Adafruit", "The Pi Hut", "Pimoroni") if shop in item.order]
         assert len(shops) >= 2, item.what
+
+
+def test_a_token_may_take_as_long_between_two_beams_as_a_bead_that_starts_from_rest() -> None:
+    assert TEMPLE.transit_ms <= Limits().transit / MS <= 1.05 * TEMPLE.transit_ms
