@@ -116,11 +116,14 @@ class SecondBeam:
     def _is_alone(self, counted: _Counted) -> bool:
         from_ns, to_ns = counted.start_ns + TOGETHER_NS, counted.end_ns + self._limits.transit
         before = [each for each in self._spells if each.start_ns < from_ns and each.lasts_to(counted.start_ns)]
-        if strange := [each for each in before if not each.explained]:
-            return not any(counted.start_ns - each.start_ns >= self._limits.max_break for each in strange)
+        blind = any(counted.start_ns - each.start_ns >= self._limits.max_break for each in before)
+        if not blind and not all(each.explained for each in before):
+            return True
         after = [each for each in self._spells if from_ns <= each.start_ns <= to_ns]
         for each in after:
             each.explained = True
+        if blind:
+            return False
         if not after and not any(each.lasts_to(from_ns) for each in before):
             return True
         self._followed += 1

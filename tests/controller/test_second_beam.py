@@ -72,13 +72,13 @@ def ms(*spells: tuple[float, float]) -> list[Spell]:
 
 TOKENS = st.lists(
     st.tuples(
-        st.integers(0, 3000 * MS),
+        st.integers(0, 800 * MS),
         st.integers(LIMITS.min_break, 40 * MS),
         st.integers(TOGETHER_NS, LIMITS.transit),
         st.integers(LIMITS.min_break, 40 * MS),
     ),
     min_size=1,
-    max_size=25,
+    max_size=40,
 )
 """When each begins, how long the first beam is dark, how much later the second one goes dark, and for how long."""
 
@@ -137,6 +137,15 @@ def test_a_second_beam_that_is_dark_longer_than_any_token_doubts_nothing_and_is_
     beam.take("b", LAST_NS + SECOND, LAST_NS + SECOND + 12 * MS)
     assert beam.alone(LAST_NS + 2 * SECOND) == ["b"]
     assert beam.findings(LAST_NS + 2 * SECOND) == []
+
+
+def test_a_second_beam_that_a_token_leaves_dark_follows_no_other() -> None:
+    beam = SecondBeam(LIMITS, dark=False, since_ns=0)
+    beam.feed(Edge(114 * MS, dark=True))
+    for token in range(3):
+        beam.take(str(token), token * SECOND + 100 * MS, token * SECOND + 112 * MS)
+    assert beam.alone(LAST_NS) == []
+    assert beam.to_dict()["followed"] == 1
 
 
 def test_when_a_beam_that_stays_dark_is_to_be_reported_is_known_beforehand() -> None:
