@@ -82,13 +82,13 @@ class SecondBeam:
         self._limits = limits
 
     def feed(self, edge: Edge) -> None:
-        """Process an edge of this beam. If one is lost, what is known of its spell is kept."""
-        latest = self._spells[-1] if self._spells else None
+        """Process an edge of this beam. If one is lost, a spell lasts as long as it may have."""
+        running = bool(self._spells) and self._spells[-1].end_ns is None
+        if running:
+            self._spells[-1].end_ns = edge.at_ns
         if edge.dark:
             self._spells.append(_Spell(edge.at_ns))
-        elif latest is not None and latest.end_ns is None:
-            latest.end_ns = edge.at_ns
-        else:
+        elif not running:
             self._spells.append(_Spell(edge.at_ns, edge.at_ns))
 
     def take(self, token: str | None, start_ns: int, end_ns: int) -> None:

@@ -167,6 +167,16 @@ def test_a_token_whose_second_spell_lacks_an_edge_is_not_alone(lost: int) -> Non
     assert beam.alone(LAST_NS) == []
 
 
+def test_after_an_edge_that_was_lost_while_dark_the_next_token_but_one_is_judged_again() -> None:
+    beam = SecondBeam(LIMITS, dark=False, since_ns=0)
+    for edge in (Edge(114 * MS, True), Edge(SECOND + 114 * MS, True), Edge(SECOND + 126 * MS, False)):
+        beam.feed(edge)
+    for number in range(3):
+        beam.take(str(number), number * SECOND + 100 * MS, number * SECOND + 112 * MS)
+    assert beam.alone(LAST_NS) == ["2"]
+    assert beam.findings(LAST_NS) == []
+
+
 def test_a_token_is_judged_once_its_time_is_over_however_often_it_is_looked_at() -> None:
     beam = SecondBeam(LIMITS, dark=False, since_ns=0)
     assert beam.due_ns() is None
