@@ -9,6 +9,7 @@ from companion.games.mexica.page.view import UNITS
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.calendar import SIGNS, sign
 from companion.games.mexica.rules.hands import DRAWN
+from companion.games.mexica.rules.landing import collecting
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS
 
@@ -75,7 +76,10 @@ def _of_tribes(before: State, seat: Seat, after: State) -> Iterator[Line]:
             yield Line("moves", {"seat": name, "space": sign(was.place), "to": sign(now.place)})
         if was.tokens != now.tokens and not won:  # the cost of a battle depends on every pip
             yield Line("tokens", {"seat": name, "was": was.tokens, "n": now.tokens})
-        if len(now.boosts) > len(was.boosts) or len(now.wards) > len(was.wards):
+        then, due = collecting(before, name), collecting(after, name)
+        if then is not None and due is not None and then != due:
+            yield Line("collects", {"seat": name, "was": then, "n": due})
+        elif len(now.boosts) > len(was.boosts) or len(now.wards) > len(was.wards):
             yield Line("waits", {"seat": name})
         if name != seat and len(now.hand) != len(was.hand):
             yield Line("cards", {"seat": name, "was": len(was.hand), "n": len(now.hand)})

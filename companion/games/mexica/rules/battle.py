@@ -34,16 +34,20 @@ def battles(state: State, task: Task, at: int) -> State:
     elif state.rules.melee == "all" and met:
         fights = [Task(name, seat, (*met, 0, 0))]
     if state.rules.war == "cortez5" and apocalypse.biting(state) == apocalypse.WAR:
-        fights.append(Task("fight", seat, (CORTEZ, 0, 0)))
+        fights.append(Task(name, seat, (CORTEZ, 0, 0)))
     return replace(state, board=replace(board, agenda=(*fights, *board.agenda[at + 1 :])))
 
 
 def meet(state: State, task: Task) -> State:
-    """Return the state with a battle of tribes that met begun; who has left the space by now lapses (ruling M46)."""
+    """Return the state with a battle begun against who was met; who has left the space by now lapses (ruling M46).
+
+    Cortez is wherever a tribe lands (ruling M55).
+    """
     tribes, seat = state.laid.tribes, task.seat
     here = tribes[state.index(seat)].place
-    still = tuple([str(each) for each in task.args[:-2] if tribes[state.index(str(each))].place == here])
-    return begin(state, seat, still, 0, 0)
+    met = [str(each) for each in task.args[:-2]]
+    still = [each for each in met if each == CORTEZ or tribes[state.index(each)].place == here]
+    return begin(state, seat, tuple(still), 0, 0)
 
 
 def within_reach(state: State, seat: Seat) -> list[Seat]:

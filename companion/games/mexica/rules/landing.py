@@ -6,6 +6,7 @@ The parts of a landing come in the order of the table's option (ruling M5).
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 
 from companion.games.kit import Seat, replace
 from companion.games.mexica.rules import apocalypse
@@ -26,7 +27,7 @@ Rain cards are played twice: those that serve the collecting before it, those th
 
 _TESTER_FIRST = ("bless", "collect", "seek", "fresh")
 
-_OF_A_SPACE = frozenset({"bless", "collect", "tribute", "seek", "battles", "meet", "challenge", "fresh"})
+_OF_A_SPACE = frozenset({*chain(*_ORDERS.values(), _TESTER_FIRST), "meet"})
 """What a landing has to resolve on its own space; what it has not when the tribe leaves lapses (ruling M45)."""
 
 
@@ -36,8 +37,9 @@ def tasks(state: State, seat: Seat) -> tuple[Task, ...]:
 
 
 def collects_first(state: State, turn: int) -> bool:
-    """Return whether one collects before the roll, as the author's tester does but in one's first turn."""
-    return state.round_at(turn) > 1
+    """Return whether one collects before the roll, as the author's tester does but in a tribe's first turn (M53)."""
+    seat = state.seat_at(turn)
+    return any(state.seat_at(earlier) == seat for earlier in range(1, turn))
 
 
 def before_roll(seat: Seat, reread: bool) -> tuple[Task, ...]:
@@ -74,7 +76,8 @@ def collect(state: State, task: Task, at: int) -> State:
     """Return the state after a tribe collected from the space it stands on (rulings M6, M7, M28, M29, M42).
 
     It takes one token from the space, what bonuses add from the reserve or, by a house rule, from the space too
-    (M49). In a flood it takes none, but bonuses pay (M48). With the last token comes the week card.
+    (M49). In a flood and on a bare space it takes none, but bonuses pay (M48, M54). With the last token comes the
+    week card.
     """
     seat, board, rules = task.seat, state.laid, state.rules
     n, rest = state.seats.index(seat), board.agenda[at + 1 :]
@@ -84,15 +87,14 @@ def collect(state: State, task: Task, at: int) -> State:
     fresh, visited = _fresh(state, seat, place), board.visited
     if seat not in visited[place - 1]:
         visited = (*visited[: place - 1], (*visited[place - 1], seat), *visited[place:])
-    if biting == apocalypse.FLOOD:
-        agenda = _marked(rest, seat) if fresh and rules.flood_day_card == "on" else rest
+    flooded = biting == apocalypse.FLOOD
+    if flooded or not there:
+        agenda = _marked(rest, seat) if fresh and there and rules.flood_day_card == "on" else rest
         board = replace(board, visited=visited, agenda=agenda)
-        if boosts and rules.flood_gather == "on":
+        if boosts and (not flooded or rules.flood_gather == "on"):
             extra, boosts = max(0, raised(boosts, "gather")), unspent(boosts, "gather")
             board = board.tribe(n, boosts=boosts).from_reserve(n, extra)
         return replace(state, board=board)
-    if not there:
-        return replace(state, board=replace(board, visited=visited, agenda=rest))
     gathered = 1
     if boosts:
         gathered, boosts = max(0, 1 + raised(boosts, "gather")), unspent(boosts, "gather")
@@ -117,6 +119,14 @@ def collect(state: State, task: Task, at: int) -> State:
         board = board.from_reserve(n, gathered - 1)
     state = replace(state, board=board)
     return week_over(state, seat, place) if there == taken + drained else state
+
+
+def collecting(state: State, seat: Seat) -> int | None:
+    """Return how many tokens a tribe receives by the collecting that is due to it, or None if none is due."""
+    task, board, n = Task("collect", seat), state.laid, state.index(seat)
+    if task not in board.agenda:
+        return None
+    return collect(state, task, board.agenda.index(task)).laid.tribes[n].tokens - board.tribes[n].tokens
 
 
 def week_over(state: State, seat: Seat, place: int) -> State:
