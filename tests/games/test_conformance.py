@@ -59,6 +59,9 @@ DOUBTED = 3
 CUT_SHORT = 2_000
 """Moves of a game by any house rules, if it has not ended before."""
 
+OTHER_OPTIONS = 4
+"""Games by other house rules in which each game's states are resampled, besides one by its preset alone."""
+
 everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
 
 
@@ -171,18 +174,18 @@ def test_a_game_says_how_it_ended_when_it_has(here: Combination) -> None:
 @everywhere
 def test_a_seat_cannot_distinguish_a_resampled_state_from_the_real_one(here: Combination) -> None:
     random, game = Random(f"resampled {here}"), here.game
-    opening = game.setup(here.options(), here.seats)
-    steps = list(playout(game, opening, random, 400))
     differs = secret = False
-    for step in random.sample(steps, min(len(steps), 40)):
-        state, seat = step.after, random.choice(here.seats)
-        found = game.resample(state, seat, random.randrange)
-        check_value(game, found)
-        assert game.view(found, seat) == game.view(state, seat)
-        assert game.moves(found, seat) == game.moves(state, seat)
-        assert (game.to_act(found), game.on_turn(found)) == (game.to_act(state), game.on_turn(state))
-        differs = differs or found != state
-        secret = secret or game.known(step.before, step.seat, step.move, seat) != step.move
+    for options in (here.options(), *(here.any_options(random) for _ in range(OTHER_OPTIONS))):
+        steps = list(playout(game, game.setup(options, here.seats), random, 400))
+        for step in random.sample(steps, min(len(steps), 40)):
+            state, seat = step.after, random.choice(here.seats)
+            found = game.resample(state, seat, random.randrange)
+            check_value(game, found)
+            assert game.view(found, seat) == game.view(state, seat)
+            assert game.moves(found, seat) == game.moves(state, seat)
+            assert (game.to_act(found), game.on_turn(found)) == (game.to_act(state), game.on_turn(state))
+            differs = differs or found != state
+            secret = secret or game.known(step.before, step.seat, step.move, seat) != step.move
     assert differs or not secret, "moves are hidden from a seat, but it may believe in nothing else"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
+
 from companion.games.kit import Game, Move, Seat
 from companion.games.moctezuma.rules.knowledge import knowledge
 from tests.games.playouts import GAMES, playout
@@ -58,3 +60,23 @@ def test_nothing_is_hidden_at_a_market_or_a_siege() -> None:
         game = GAMES[name]
         state = states(name, "classic", 2, 1)[50]
         assert game.resample(state, game.seatings[2][0], Random(1).randrange) is state
+
+
+@pytest.mark.parametrize("bottom", ["drawn", "choose", "shuffle"])
+def test_what_others_are_believed_to_have_put_under_a_deck_is_what_they_are_believed_to_have_drawn(
+    bottom: str,
+) -> None:
+    game, seen = GAMES["moctezuma"], 0
+    for state in states("moctezuma", "classic", 3, 2, bottom=bottom)[::4]:
+        for other in believed(game, state, "red"):
+            assert all(game.laws(other).values())
+            for owner, trips in enumerate(other.trips):
+                for temple, deck in enumerate(other.decks, start=1):
+                    if not any(deck.fresh) or (other.spare and other.current == owner):
+                        continue
+                    drawn = sorted(card for trip in trips if trip.temple == temple for card in trip.cards)
+                    kept = [trip.kept for trip in trips if trip.temple == temple and trip.kept]
+                    under = [card for lower in deck.below if lower.owner == owner for card in lower.cards]
+                    assert sorted(under + kept) == drawn
+                    seen += len(under)
+    assert seen

@@ -75,29 +75,23 @@ def _with_treasure(state: State, at: int, temple: int, below: Below) -> State:
     ]
     pool = shuffled([*pool, *(c for n, k in theirs for c in state.trips[n][k].cards if c != NAME)], below)
     trips, lowers = state.trips, list(deck.below)
+    # While untouched cards are left, all that a seat put under the deck lies there, in the order of its trips.
+    put_under = [
+        iter([place for place, lower in enumerate(lowers) if lower.owner == n]) for n in range(len(state.seats))
+    ]
     for n, k in theirs:
         trip = trips[n][k]
         cards = tuple(card if card == NAME else pool.pop() for card in trip.cards)
         changed = list(zip(trip.cards, cards, strict=True))
         treasure = _taken(changed, trip.kept) if trip.kept else 0
         trips = put(trips, n, put(trips[n], k, Trip(temple, cards, treasure)))
-        _put_under(lowers, n, changed)
+        while changed:
+            place = next(put_under[n])
+            under = tuple(sorted(_taken(changed, each) for each in lowers[place].cards))
+            lowers[place] = Lower(n, under, under)
     fresh = (deck.fresh[0], *(pool.count(card) for card in CARDS[1:]))
     assert sum(fresh) == sum(deck.fresh) <= sum(FRESH)
     return replace(state, trips=trips, decks=put(state.decks, temple - 1, Deck(fresh, tuple(lowers))))
-
-
-def _put_under(lowers: list[Lower], owner: int, changed: list[tuple[int, int]]) -> None:
-    """Change the cards that a trip put under its deck, which are the first of its owner's not changed yet."""
-    for place, lower in enumerate(lowers):
-        if lower.owner == owner and changed and _holds(changed, lower.cards):
-            cards = tuple(sorted(_taken(changed, card) for card in lower.cards))
-            lowers[place] = Lower(owner, cards, cards)
-
-
-def _holds(changed: list[tuple[int, int]], cards: tuple[int, ...]) -> bool:
-    was = [each for each, _ in changed]
-    return all(was.count(card) >= cards.count(card) for card in cards)
 
 
 def _taken(changed: list[tuple[int, int]], was: int) -> int:
