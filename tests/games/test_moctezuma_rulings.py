@@ -116,10 +116,12 @@ def test_z26_turned_after_each_turn_the_chits_give_the_seats_as_many_turns_as_th
         turns[(table.state.turn - 1) % players] += 1
         table.end()
     assert (sum(turns), max(turns) - min(turns)) == (15, int(15 % players > 0))
+    presets = [f"preset.{name}.about" for name, chosen in GAME.presets.items() if chosen.get("flip") == "turn"]
     for language, joined in (("en", " and "), ("es", " y ")):
-        said = TEXTS.words(language, "moctezuma")("option.flip.value.turn")
         listed = ", ".join(map(str, turns[:-1])) + f"{joined}{turns[-1]}"
-        assert (str(turns[0]) if len({*turns}) == 1 else listed) in said
+        for key in ("option.flip.value.turn", *presets):
+            said = TEXTS.words(language, "moctezuma")(key)
+            assert (f" {turns[0]} " if len({*turns}) == 1 else listed) in said, f"{key} in {language}"
 
 
 def test_z6_chits_are_turned_down_the_first_column_then_the_second_then_the_third() -> None:

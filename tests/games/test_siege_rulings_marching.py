@@ -116,6 +116,26 @@ def test_boarding_costs_a_point_landing_the_ground_and_both_leave_what_remains()
     assert ashore.purse[T[0]] == 1
 
 
+def test_a_unit_boards_in_passing_next_to_a_hex_that_it_cannot_end_on() -> None:
+    """Ruling S45."""
+    units, fires = {T[0]: "j5", T[1]: "k5", B[0]: "l5", W[0]: "a1"}, ("k4", "k6")
+    state = marched(scene(SPANISH["move"], units, fires=fires), T[0], 2)
+    assert "k5" not in goes(state)
+    assert goes(state)["l5"] == 2
+    state = do(state, "go", "l5")
+    assert (at(state, T[0]), at(state, T[1]), at(state, B[0])) == ("l5", "k5", "l5")
+    assert "l5" not in goes(marched(scene(SPANISH["move"], units, fires=fires), T[0], 1))
+
+
+def test_a_rider_passes_a_friend_ashore_to_another_boat() -> None:
+    """Ruling S45."""
+    units = {T[0]: "l5", B[0]: "l5", T[1]: "k6", B[1]: "l7", W[0]: "a1"}
+    state = marched(scene(SPANISH["move"], units), T[0], 2)
+    assert "k6" not in goes(state)
+    state = do(state, "go", "l7")
+    assert (at(state, T[0]), at(state, B[0])) == ("l7", "l5")
+
+
 def test_boarding_may_take_a_whole_move() -> None:
     """Ruling S11, `boarding` whole_move."""
     units = {T[0]: "k5", B[0]: "l5", W[0]: "a1"}

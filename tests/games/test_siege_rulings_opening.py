@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from companion.games.kit import replace
 from companion.games.siege import GAME
 from companion.games.siege.rules.state import Outcome
@@ -25,6 +27,20 @@ from tests.games.battlefield import (
     moves,
     scene,
 )
+from tests.games.texts import LIBRARY
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_skirmish_takes_as_long_as_its_turns_and_its_pace_give_at_most(language: str) -> None:
+    minutes = GAME.page.minutes["skirmish"]
+    assert minutes == int(GAME.presets["skirmish"]["turn_limit"]) * GAME.playtest.paces["skirmish"] // 60 == 133
+    assert str(minutes) in LIBRARY.words(language, "siege")("preset.skirmish.about")
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_s42_the_figures_of_both_readings_stand_beside_the_option(language: str) -> None:
+    about = LIBRARY.words(language, "siege")("option.roll_bonus.about")
+    assert all(figure in about for figure in ("38", "36", "150"))
 
 
 def opened(preset: str = "skirmish", **chosen: str | int):

@@ -125,20 +125,14 @@ def _anywhere(
     field: Field, start: int, points: int, ground: Ground, whole: bool, at_least_one: bool, fresh: bool
 ) -> Mapping[int, int]:
     """Return where a unit that walks can go, from land or from the boat that it rides."""
-    if field.dry(start):
-        found = _by_land(field, start, points, ground)
-        if at_least_one:
-            _add_one(field, start, points, ground, found)
-        if not whole or fresh:
-            _add_boarding(field, start, points, ground, found, whole)
-        return _ranked(field, found)
-    found = dict(_afloat(field, start, points, ground, whole, False, fresh))
-    if not whole:
-        found |= _by_land(field, start, points, ground)
-    if fresh and (whole or at_least_one):
+    dry = field.dry(start)
+    passed = _by_land(field, start, points, ground) if dry or not whole else {}
+    found = {} if dry else dict(_afloat(field, start, points, ground, whole, False, fresh))
+    found |= {h: cost for h, cost in passed.items() if not ground.friends >> h & 1}
+    if at_least_one if dry else fresh and (whole or at_least_one):
         _add_one(field, start, points, ground, found)
     if not whole or fresh:
-        _add_boarding(field, start, points, ground, found, whole)
+        _add_boarding(field, start, points, ground, found, passed, whole)
     return _ranked(field, found)
 
 
@@ -148,6 +142,7 @@ def _ranked(field: Field, found: dict[int, int]) -> dict[int, int]:
 
 
 def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int, int]:
+    """Return the hexes of land that a unit can enter, those of friends among them, which it can only pass."""
     by_land, shy = field.by_land, ground.shy
     best = bytearray([FAR]) * len(field.grid)
     for closed in (start, *bits(ground.barred)) if ground.barred else (start,):
@@ -167,8 +162,7 @@ def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int,
                         continue
                     best[to] = total
                     ripe[total].append(to)
-    friends = ground.friends
-    return {h: best[h] for reached in ripe[1:] for h in reached if not friends >> h & 1}
+    return {h: best[h] for reached in ripe[1:] for h in reached}
 
 
 def _add_one(field: Field, start: int, points: int, ground: Ground, found: dict[int, int]) -> None:
@@ -180,12 +174,19 @@ def _add_one(field: Field, start: int, points: int, ground: Ground, found: dict[
                 found.setdefault(to, points)
 
 
-def _add_boarding(field: Field, start: int, points: int, ground: Ground, found: dict[int, int], whole: bool) -> None:
-    """Add the boats with room: beside a unit, and at the end of a way over land."""
+def _add_boarding(
+    field: Field,
+    start: int,
+    points: int,
+    ground: Ground,
+    found: dict[int, int],
+    passed: Mapping[int, int],
+    whole: bool,
+) -> None:
+    """Add the boats with room: beside a unit, and beside a way over land, also where it only passes (ruling S45)."""
     if not ground.decks:
         return
-    walked = {start: 0} if whole or not field.dry(start) else {start: 0, **found}
-    for here, spent in walked.items():
+    for here, spent in {start: 0, **({} if whole else passed)}.items():
         for to, cost in field.aboard[here]:
             total = points if whole else spent + cost
             open_ = ground.decks >> to & 1 and total <= points and total < found.get(to, FAR)

@@ -66,8 +66,12 @@ HANDICAPS: Mapping[str, Mapping[str, Value]] = {
 PACES = {"classic": 1200, "skirmish": 400, "long_retreat": 1200}
 """Seconds of a turn in which both sides march and attack: about 13 for each of the 92 or 31 units."""
 
-MINUTES = {"classic": 480, "skirmish": 180, "long_retreat": 480}
-"""About how long a game takes: the whole city one long day, or several evenings; the skirmish one evening."""
+MINUTES = {
+    "classic": 480,
+    "skirmish": int(PRESETS["skirmish"]["turn_limit"]) * PACES["skirmish"] // 60,
+    "long_retreat": 480,
+}
+"""About how long a game takes: the whole city one long day, or several evenings; the skirmish all its turns."""
 
 AZTECS: Seat = "aztecs"
 SPANIARDS: Seat = "spaniards"
