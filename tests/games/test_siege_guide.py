@@ -1,4 +1,4 @@
-"""The siege's guide against its rule text: a passage for each sentence in both languages, with the engine's numbers."""
+"""The siege's guide against its rule text: each sentence has its passage in both languages, with the same facts."""
 
 from __future__ import annotations
 
