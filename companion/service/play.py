@@ -129,11 +129,12 @@ class PlayService:
     def _carry_out(self, change: Change, table_id: str, post: _Post) -> Played:
         table = change.table(table_id)
         own, held = require_seats(table, post.token), seats_held(table, post.token)
-        if post.seat != CHANCE and post.seat not in held:
+        beside = bool(post.actions) and all(map(table.is_aside, post.actions))
+        # What a player wrote for itself, nobody else writes over.
+        if post.seat != CHANCE and post.seat not in (own if beside else held):
             raise ServiceError("not_your_seat", seat=post.seat[:24])
         if post.request and post.request in table.requests:
             return Played(table, True)
-        beside = bool(post.actions) and all(map(table.is_aside, post.actions))
         if post.version < table.basis and not beside:
             return Played(table, False, stale=True)
         if post.seat == CHANCE and not table.may_bring(held):

@@ -270,11 +270,6 @@ class Site:
         token = seat_token(table.id)
         return self.services.seats.held(table.id, token) if token else ()
 
-    def own(self, table: Table) -> tuple[Seat, ...]:
-        """Return the seats of which this request's phone is the player's own."""
-        token = seat_token(table.id)
-        return self.services.seats.own(table.id, token) if token else ()
-
     def sits_at(self, table: Table) -> bool:
         """Return whether this request's phone sits at a table, for pages that the table's own cookie does not reach.
 
