@@ -3,39 +3,64 @@
 A flash erase masks interrupts for up to 0.4 s and stops nothing here. Eight spells wait in a state machine's queue
 and a ninth in the machine itself, which then sees nothing more until somebody takes one; that spells may have been
 lost is reported.
+
+A word holds when its spell began and when it was known to be over, each as the low 16 bits of a counter that runs
+down by one in every tick of 20 us, whatever the program does. So widths and the times between spells are exact to a
+tick, however late a word is taken, up to 1.2 s: after 1.3 s the 16 bits repeat.
 """
 
 import machine
 import rp2
 
-TICK_US = 5
-_CYCLES = 3  # for each turn of both loops
+TICK_US = 20
+_CYCLES = 4  # on every way from one `jmp(x_dec)` to the next
 FREQUENCY = 1000000 * _CYCLES // TICK_US
 DEPTH = 9
+_ROUND_US = TICK_US << 16
+_SLACK_US = 50000
 _FDEBUG = 0x50200008  # PIO 0: bits 0 to 3 say that a full queue made a machine wait
 
 
 @rp2.asm_pio(fifo_join=rp2.PIO.JOIN_RX)
 def spells():  # noqa: D103, RUF100 (the assembler takes every statement for an instruction)
+    # Dark pulls the line of an open collector down. The pin is read in the second and third cycle of each tick.
     wrap_target()
-    wait(0, pin, 0)  # dark: an open collector pulls the line down
-    mov(x, invert(null))
+    label("bright")
+    jmp(x_dec, "bright_1")
+    label("bright_1")
+    jmp(pin, "bright_2")
+    jmp("begins")
+    label("bright_2")
+    jmp(pin, "bright_3")
+    label("begins")
+    in_(x, 16)
     label("dark")
-    jmp(x_dec, "still_dark")
-    label("still_dark")
-    jmp(pin, "clear")
+    jmp(x_dec, "dark_1")
+    label("dark_1")
+    jmp(pin, "clear_2")
+    jmp(pin, "clear_3")
     jmp("dark")
-    label("clear")
-    mov(isr, x)  # the spell is over, if it stays so
+    label("clear_2")
     mov(y, osr)
-    label("quiet")
-    jmp(x_dec, "still_quiet")
-    label("still_quiet")
-    jmp(pin, "on")
-    jmp("dark")  # too soon: the same spell goes on, its gap included
-    label("on")
+    label("clear_3")
+    mov(y, osr)
+    label("quiet")  # the spell is over, if it stays so
+    jmp(x_dec, "quiet_1")
+    label("quiet_1")
+    jmp(pin, "quiet_2")
+    jmp("soon")
+    label("quiet_2")
+    jmp(pin, "quiet_3")
+    label("soon")
+    jmp("dark")  # the same spell goes on, its gap included
+    label("quiet_3")
     jmp(y_dec, "quiet")
+    jmp(x_dec, "over")
+    label("over")
+    in_(x, 16)
     push(block)
+    label("bright_3")
+    jmp("bright")
     wrap()
 
 
@@ -51,12 +76,13 @@ def falls():  # noqa: D103, RUF100 (the assembler takes every statement for an i
 
 def quiet_turns(min_clear_us):
     """Return what the machine counts down from while it waits for `min_clear`."""
-    return max(0, min_clear_us // TICK_US - 1)
+    return max(0, min_clear_us // TICK_US - 2)
 
 
-def width_us(word):
-    """Return a spell's width from the word that holds it: a counter that ran down from all ones."""
-    return (0xFFFFFFFF - word) * TICK_US
+def unpacked(word, turns):
+    """Return when a spell began, in ticks, and its width in ticks, both modulo 16 bits."""
+    began, over = word >> 16 ^ 0xFFFF, word & 0xFFFF ^ 0xFFFF
+    return began, (over - began - turns - 2) & 0xFFFF
 
 
 class Beam:
@@ -67,9 +93,10 @@ class Beam:
     the queues are emptied in every turn.
     """
 
-    def __init__(self, number, gpio, min_clear_us):
-        """Claim the pin and start the machines."""
+    def __init__(self, number, gpio, min_clear_us, clock_us):
+        """Claim the pin and start the machines; `clock_us` gives microseconds that only grow."""
         self._number = number
+        self._clock_us = clock_us
         self._pin = machine.Pin(gpio, machine.Pin.IN, machine.Pin.PULL_UP)
         self._turns = quiet_turns(min_clear_us)
         self._sm = rp2.StateMachine(number, spells, freq=FREQUENCY, in_base=self._pin, jmp_pin=self._pin)
@@ -87,11 +114,32 @@ class Beam:
 
     def dark(self):
         """Read the level now."""
-        return self._pin.value() == 0
+        dark = self._pin.value() == 0
+        if not dark:
+            self._dark_us = None
+        elif self._dark_us is None:
+            self._dark_us = self._clock_us()
+        else:
+            self._dark_for_us = max(self._dark_for_us, self._clock_us() - self._dark_us)
+        return dark
 
     def spell(self):
-        """Return the width of the next spell that is over, in microseconds, or None."""
-        return width_us(self._sm.get()) if self._sm.rx_fifo() else None
+        """Return the next spell that is over as (start, width) in microseconds of the clock, or None."""
+        before_us = self._clock_us()
+        if not self._sm.rx_fifo():
+            self._empty_us = before_us
+            return None
+        began, width = unpacked(self._sm.get(), self._turns)
+        now_us, width_us = self._clock_us(), width * TICK_US
+        # How long it was read dark shows how often a long spell passed the 16 bits.
+        width_us += max(0, (self._dark_for_us - width_us + _ROUND_US // 2) // _ROUND_US) * _ROUND_US
+        self._dark_us, self._dark_for_us = None, 0
+        rest_us = width_us + (self._turns + 2) * TICK_US
+        late_us = (now_us - self._origin_us - began * TICK_US - rest_us + _SLACK_US) % _ROUND_US - _SLACK_US
+        # The word came after the queue was last found empty. A machine that had to wait has stopped counting.
+        known_us = max(0, min(late_us, now_us - self._empty_us))
+        self._origin_us += late_us - known_us
+        return now_us - known_us - rest_us, width_us
 
     def falls(self):
         """Return how often the beam went dark since the start."""
@@ -116,4 +164,8 @@ class Beam:
             sm.exec("set(x, %d)" % (turns >> shift & 31))
             sm.exec("in_(x, 5)")
         sm.exec("mov(osr, isr)")
+        sm.exec("set(x, 0)")
+        sm.exec("mov(x, invert(x))")
         sm.active(1)
+        self._origin_us = self._empty_us = self._clock_us()
+        self._dark_us, self._dark_for_us = None, 0

@@ -36,7 +36,7 @@ def learned_limits(settings, chosen, known):
     }
     chosen_or = [getattr(settings, name) if name in chosen else proposed[name] for name in _LEARNABLE]
     min_break, max_break, band, narrow = chosen_or
-    return Limits(min_break, settings.min_clear, max_break, settings.flicker, band, narrow)
+    return Limits(min_break, settings.min_clear, max_break, settings.flicker, band, narrow, settings.fastest)
 
 
 def shown(limits):

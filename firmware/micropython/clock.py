@@ -10,23 +10,29 @@ AGAIN_MS = 3600000
 
 
 class Clock:
-    """`ticks` gives milliseconds that wrap; `diff` is their difference, as MicroPython's ticks_diff."""
+    """`ticks` gives microseconds that wrap; `diff` is their difference, as MicroPython's ticks_diff."""
 
     def __init__(self, ticks, diff):
         """Begin at 0, without a time of day."""
         self._ticks = ticks
         self._diff = diff
         self._last = ticks()
-        self._ms = 0
+        self._ms = self._rest_us = 0
         self._offset_ms = None
         self._by_server = False
 
     def ms(self):
-        """Return the milliseconds since the start; to be called at least once in three days."""
+        """Return the milliseconds since the start; to be called at least once in eight minutes."""
         now = self._ticks()
-        self._ms += max(0, self._diff(now, self._last))
+        us = self._rest_us + max(0, self._diff(now, self._last))
         self._last = now
+        self._ms += us // 1000
+        self._rest_us = us % 1000
         return self._ms
+
+    def us(self):
+        """Return the microseconds since the start."""
+        return self.ms() * 1000 + self._rest_us
 
     def utc_ms(self):
         """Return the time since 1970, or None while nobody has given it."""

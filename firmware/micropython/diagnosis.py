@@ -34,6 +34,9 @@ class Seen:
         self._clear_ms = None
         self.falls = 0
         self.tokens = self.jams = self.overlaps = self.blinks = self.chatters = self.unheard = 0
+        self.dips = 0
+        self.dipped_ms = None  # when it last broke and cleared together with the other beam
+        self.darkness = None  # when its last spell that was too long for a token began and ended
         self.widths = []
         self.grazes = []
         self.dark_ms = now_ms if dark else None
@@ -49,6 +52,8 @@ class Seen:
             self.blinks += 1
         self._long = width_us >= limits.max_break or (self._first and self._began_dark)
         self._end_ms = start_ms + width_us // 1000
+        if width_us >= limits.max_break:
+            self.darkness = (start_ms, self._end_ms)
         self._first = False
         if slot.glitches > glitches:
             _kept(self.grazes, width_us)
@@ -68,6 +73,15 @@ class Seen:
         else:
             _kept(self.widths, width_us)
         self.changed = True
+
+    def doubt(self, together, now_ms):
+        """Record that tokens are doubted: broken `together` with the other beam's, or by light."""
+        if together:
+            self.dips += 1
+            self.dipped_ms = now_ms
+            self.changed = True
+        else:
+            self._chatter(now_ms)
 
     def level(self, now_ms, dark, falls):
         """Take the level as it is and how often the beam went dark; return whether a spell was never reported."""
@@ -125,8 +139,8 @@ def diagnose(seen, slots, now_ms):
 
     Each is (code, facts), the facts as pairs of a name and a number.
     """
-    together = _together(seen, slots, now_ms)
-    return [_slot(seen[god], slots[god], now_ms, together) for god in range(2)]
+    together, came_back_ms = _together(seen, slots, now_ms), _came_back(seen)
+    return [_slot(seen[god], slots[god], now_ms, together, came_back_ms) for god in range(2)]
 
 
 def report(seen, slot, dark, found):
@@ -165,7 +179,15 @@ def _together(seen, slots, now_ms):
     return None
 
 
-def _slot(seen, slot, now_ms, together):
+def _came_back(seen):
+    """Return when both beams came back at once, if they last went dark for long at once."""
+    one, other = [each.darkness for each in seen]
+    if one is None or other is None or any([abs(one[at] - other[at]) > TOGETHER_MS for at in range(2)]):
+        return None
+    return max(one[1], other[1])
+
+
+def _slot(seen, slot, now_ms, together, came_back_ms):
     found, beam = [], slot.beam
     if seen.deaf:
         found.append(("deaf", (("unheard", seen.unheard),)))
@@ -180,6 +202,9 @@ def _slot(seen, slot, now_ms, together):
     elif seen.chatter_ms is not None and now_ms - seen.chatter_ms < RECENT_MS:
         ago_s = (now_ms - seen.chatter_ms + 500) // 1000
         found.append(("flickered", (("times", seen.chatters), ("ago_s", ago_s))))
+    dips = [each for each in (seen.dipped_ms, came_back_ms) if each is not None and now_ms - each < RECENT_MS]
+    if together is None and dips:
+        found.append(("dipped", (("times", max(1, seen.dips)), ("ago_s", (now_ms - max(dips) + 500) // 1000))))
     # What flicker makes looks like tokens that hop and overlap; only a beam that never did says anything of tokens.
     if not seen.chatters:
         glitches = slot.glitches

@@ -7,6 +7,7 @@ It knows nothing of beams or brokers. Laws:
   file; `renew` begins another one behind a token of the old: its files stay, and so do the tokens that follow.
 - What cannot be read hides nothing that can. Where a whole file cannot be read, or nothing gives the source of the
   last one, the ledger is `damaged`: a number might be given twice, so it wants a new source.
+- A doubt is in flash before the token that caused it, and before any token that is recorded with it.
 - A file is never written to again once it is full or torn, or the board was off. It is removed once everything in it
   is delivered, and either enough newer tokens are or there are too many files: so the flash wears evenly, a sector
   for each commit.
@@ -14,14 +15,16 @@ It knows nothing of beams or brokers. Laws:
 
 import binascii
 import os
-import struct
 
-RECORD = 48
+import doubts
+from records import RECORD, first_of, packed, unpacked, written
+
 SEGMENT = 85  # records in a file, its head included: not quite a sector of 4 kB
 KEPT = 336  # delivered tokens that stay at least, for a companion that asks again, while there is room for files
-MOST = 100  # files: 8,400 undelivered tokens in 400 kB
+MOST = 100  # files, those of doubts included: 8,400 undelivered tokens in 400 kB
 FAR = 20  # delivered tokens of which the flash does not know: more than that are worth a write of their own
 _SPARE = 4  # files beyond these that hold marks: a full ledger can still begin a new source
+_AT_ONCE = 32  # doubts in memory
 _FORM = "<IQIBBHII16s"
 _HEAD = "<4sHHI16sIIII"
 _MAGIC = b"TMLG"
@@ -57,6 +60,8 @@ class Ledger:
             os.mkdir(folder)
         except OSError:
             pass
+        self._doubts = doubts.Doubts(folder)
+        self._stored_doubts = 0
         self._load()
         self.fresh = not self._firsts and not self._bad
         self.damaged = bool(self._bad) or self._headless
@@ -73,24 +78,44 @@ class Ledger:
         """The number of the oldest token that is still here."""
         return max(1, self._firsts[0] - self._base) if self._firsts else self.last_seq + 1
 
-    def record(self, fallen):
-        """Make tokens durable, in one commit for each file that they touch; return how many there are now.
+    @property
+    def last_doubt(self):
+        """The number of the last doubt."""
+        return self._doubts.last
 
-        Each is (god's number, time in ms since 1970 or 0 where no clock was set, width in us, flags).
+    def doubt(self, number):
+        """Return a doubt as (reason's number, time in ms since 1970 or 0, the token's name)."""
+        return self._doubts.read(number)
+
+    def doubts_stored(self, number):
+        """Note that the companion has every doubt up to `number`."""
+        self._stored_doubts = number
+
+    def record(self, fallen, doubted=()):
+        """Make tokens and doubts durable, in one commit for each file; return how many tokens there are now.
+
+        A token is (god's number, time in ms since 1970 or 0 where no clock was set, width in us, flags), a doubt
+        (reason's number, time as before, the token's number, which may be one of these). If it fails, the doubts have
+        to be given again, with the tokens that are not recorded.
         """
+        names = [self._new_id() for _ in fallen]
+        if fallen and (self._file is None or self._room == 0):
+            self._rotate()  # a full ledger refuses before anything is written
+        if doubted:
+            self._doubt(doubted, names)
         at = 0
         while at < len(fallen):
-            if self._file is None or self._room == 0:
+            if self._room == 0:
                 self._rotate()
             number = min(self._room, len(fallen) - at)
             seq, totals, out = self.last_seq, list(self.totals), bytearray()
-            for god, at_ms, width_us, flags in fallen[at : at + number]:
+            for place in range(at, at + number):
+                god, at_ms, width_us, flags = fallen[place]
                 seq += 1
                 totals[god] += 1
-                out += self._packed(seq, god, at_ms, width_us, flags, totals[0])
+                out += self._packed(seq, god, at_ms, width_us, flags, totals[0], names[place])
             try:
-                self._file.write(out)
-                _sync(self._file)
+                written(self._file, out)
             except BaseException:  # also a Ctrl-C
                 self._close()  # how much of it is there is not known: it begins again behind what can be read
                 self._room = 0
@@ -171,20 +196,37 @@ class Ledger:
         self._rotate(_SPARE)
 
     def close(self):
-        """Close the file."""
+        """Close the files."""
         self._close()
+        self._doubts.close()
 
-    def _packed(self, seq, god, at_ms, width_us, flags, huitzilopochtli):
+    def _doubt(self, doubted, names):
+        """Make doubts durable about tokens that are here, and about those that are recorded next under `names`."""
+        self._doubts.forget(self._stored_doubts)
+        if self._files() + self._doubts.new_files(len(doubted)) > MOST + _SPARE:
+            raise LedgerFull(28, "the ledger is full")
+        for begin in range(0, len(doubted), _AT_ONCE):
+            rows = []
+            for reason, at_ms, seq in doubted[begin : begin + _AT_ONCE]:
+                if seq > self.last_seq:
+                    rows.append((reason, at_ms, names[seq - self.last_seq - 1]))
+                elif (row := self._rows(seq)[1]) is not None:
+                    rows.append((reason, at_ms, row[8]))
+            self._doubts.record(rows)
+
+    def _files(self):
+        return len(self._firsts) + max(0, self._doubts.files - doubts.KEPT)
+
+    def _packed(self, seq, god, at_ms, width_us, flags, huitzilopochtli, name):
         bits = 0
         for bit in range(len(FLAGS)):
             if FLAGS[bit] in flags:
                 bits |= 1 << bit
         width, base = min(width_us, 0xFFFFFFFF), self._base
-        row = struct.pack(
+        return packed(
             _FORM, base + seq, at_ms, width, god, bits, 0, self._base_h + huitzilopochtli, base + self.delivered,
-            self._new_id(),
+            name,
         )  # fmt: skip
-        return row + struct.pack("<I", binascii.crc32(row))
 
     def _rows(self, seq):
         """Return the rows before, at and behind a number, None where unread, and the source of their file."""
@@ -225,16 +267,15 @@ class Ledger:
             os.remove(self._path(self._firsts[0]))
             self._firsts.pop(0)
         first = self._base + self.last_seq + 1
-        if len(self._firsts) >= MOST + spare and first not in self._firsts:
+        if self._files() >= MOST + spare and first not in self._firsts:
             raise LedgerFull(28, "the ledger is full")
-        head = struct.pack(
+        head = packed(
             _HEAD, _MAGIC, 1, 0, first, self._source, self._base_h + self.totals[0], self._base + self.delivered,
             self._base, self._base_h,
         )  # fmt: skip
         file = open(self._path(first), "wb")
         try:
-            file.write(head + struct.pack("<I", binascii.crc32(head)))
-            _sync(file)
+            written(file, head)
         except OSError:
             file.close()
             raise
@@ -247,9 +288,9 @@ class Ledger:
         """Read every file. A row is where its number belongs, so one that cannot be read hides none behind it."""
         last = delivered = huitzilopochtli = 0
         for name in sorted(os.listdir(self._folder)):
-            if len(name) != 14 or not name.endswith(".log") or not all([c in "0123456789" for c in name[:-4]]):
+            first, there, empty = first_of(name, ".log"), False, True
+            if first is None:
                 continue
-            first, there, empty = int(name[:-4]), False, True
             try:
                 with open(self._folder + "/" + name, "rb") as file:
                     row = file.read(RECORD)
@@ -291,26 +332,12 @@ class Ledger:
             self._file = None
 
 
-def _sync(file):
-    file.flush()
-    if hasattr(os, "fsync"):
-        os.fsync(file.fileno())
-    elif hasattr(os, "sync"):
-        os.sync()
-
-
-def _checked(row, form):
-    if len(row) != RECORD or struct.unpack("<I", row[-4:])[0] != binascii.crc32(row[:-4]):
-        return None
-    return struct.unpack(form, row[:-4])
-
-
 def _unpacked(row):
-    return _checked(row, _FORM)
+    return unpacked(_FORM, row)
 
 
 def _head(row):
-    head = _checked(row, _HEAD)
+    head = unpacked(_HEAD, row)
     return head if head is not None and head[0] == _MAGIC and head[1] == 1 else None
 
 

@@ -49,7 +49,7 @@ def main():
 
 def run(chosen, going):
     """Open everything and run turns while `going` returns true."""
-    clock = Clock(time.ticks_ms, time.ticks_diff)
+    clock = Clock(time.ticks_us, time.ticks_diff)
     wlan = network.WLAN(network.STA_IF)
     radio = Radio(wlan, chosen)
     names = Resolver(lambda: _never_blocking(socket.SOCK_DGRAM), radio.name_server, os.urandom)
@@ -58,7 +58,7 @@ def run(chosen, going):
     learned = calibration.Calibration(
         limits, configuration.named(chosen), calibration.load(), lambda known: calibration.save(known, os.rename)
     )
-    beams = [Beam(number, chosen[god], limits.min_clear) for number, god in enumerate(wire.GODS)]
+    beams = [Beam(number, chosen[god], limits.min_clear, clock.us) for number, god in enumerate(wire.GODS)]
     session = binascii.hexlify(os.urandom(16)).decode()
     temple, board = chosen["temple"], binascii.hexlify(machine.unique_id()).decode()
     link = Link(
@@ -114,6 +114,7 @@ def _limits(chosen):
         chosen["flicker_per_s"],
         None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
         None if chosen["narrow_ms"] is None else int(chosen["narrow_ms"] * 1000),
+        chosen["fastest_per_s"],
     )
 
 

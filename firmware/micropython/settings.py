@@ -21,6 +21,7 @@ DEFAULTS = {
     "min_clear_ms": 5,
     "max_break_ms": 250,
     "flicker_per_s": 60,
+    "fastest_per_s": 20,
     "band_ms": None,
     "narrow_ms": None,
     "lamps": "off",
@@ -33,7 +34,7 @@ DEFAULTS = {
 }
 _TEXTS = ("ssid", "wifi_password", "broker", "temple", "country", "user", "password", "ntp", "lamps")
 _PINS = ("huitzilopochtli", "tlaloc", "lamp_huitzilopochtli", "lamp_tlaloc", "lamp_data", "piezo")
-_WHOLE = ("port", "lamp_each")  # and all pins
+_WHOLE = ("port", "lamp_each", "fastest_per_s")  # and all pins
 _EMPTY = ("user", "password", "band_ms", "narrow_ms", "piezo")  # may be null
 _RANGES = {
     "port": (1, 65535),
@@ -41,6 +42,7 @@ _RANGES = {
     "min_clear_ms": (0.1, 1000),
     "max_break_ms": (1, 60000),
     "flicker_per_s": (2, 10000),
+    "fastest_per_s": (1, 10000),
     "band_ms": (0.1, 60000),
     "narrow_ms": (0.1, 60000),
     "lamp_each": (1, 8),

@@ -9,9 +9,11 @@ JAM_PATIENCE_MS = 100
 
 
 class Limits:
-    """What makes a token, in microseconds; `flicker` in spells a second. `narrow` changes no count."""
+    """What makes a token, in microseconds; `flicker` and `fastest` in a second. `narrow` changes no count."""
 
-    def __init__(self, min_break=3000, min_clear=5000, max_break=250000, flicker=60, band=None, narrow=None):
+    def __init__(
+        self, min_break=3000, min_clear=5000, max_break=250000, flicker=60, band=None, narrow=None, fastest=20
+    ):
         """Take the defaults where nothing is given."""
         self.min_break = min_break
         self.min_clear = min_clear
@@ -19,6 +21,7 @@ class Limits:
         self.flicker = flicker
         self.band = band
         self.narrow = narrow
+        self.fastest = fastest
 
 
 class Slot:

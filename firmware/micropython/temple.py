@@ -9,9 +9,10 @@ import wire
 from bulletin import Bulletin
 from calibration import USUAL, shown
 from commands import Commands, RefusedError
+from judge import REASONS, TOGETHER, Judge
 from notices import Notices
 from slots import DARK, FLICKER, JAMMED, Slot
-from window import BEYOND, NEWS, Window
+from window import BEYOND, NEWS, DoubtWindow, Window
 
 SOFTWARE = "0.1.0"
 KIND = "pico"
@@ -78,11 +79,15 @@ class Temple:
             },
             lambda answer: self._send("reply", answer),
         )
-        self._now_ms = self._counted_ms = now_ms
+        self._judge = Judge(calibration.limits)
+        self._now_ms = now_ms
+        self._fallen = self._recorded = 0  # how many tokens since the start
+        self._doubts = []  # that are not recorded: (reason, which of the tokens since the start)
         self._waiting = []  # fallen and not recorded: (god, fell_ms, width_us, flags)
         self._times = []  # of what was recorded before the clock was set: (seq, fell_ms)
         self.ledger = None
         self.window = Window(0, 0)
+        self._doubt_window = DoubtWindow(0)
         self._trouble = None
         self._retry_ms = now_ms
         self._published_status = self._published_noise = self._published_count = None
@@ -113,6 +118,7 @@ class Temple:
                     topic, payload = self._announced()
                     self._link.publish(topic, payload, True)
                 self.window.connected()
+                self._doubt_window.connected()
                 if self._lights is not None:
                     self._lights.connected()
             elif happened == "down":
@@ -128,6 +134,7 @@ class Temple:
     def disconnected(self):
         """Send nothing, and forget the companion's clock, until there is a connection again."""
         self.window.disconnected()
+        self._doubt_window.disconnected()
         self._companion_ms = None
 
     def alert(self):
@@ -161,22 +168,18 @@ class Temple:
         return [before + each + after for each in found]
 
     def _count(self, now_ms):
-        min_clear = self._calibration.limits.min_clear
-        since_ms, self._counted_ms = now_ms - self._counted_ms, now_ms
-        for god in range(2):
-            beam, slot, seen = self._beams[god], self.slots[god], self.seen[god]
-            widths = []
-            while len(widths) < _DRAINED and (width_us := beam.spell()) is not None:
-                widths.append(width_us)
-            for place, width_us in enumerate(widths):
-                # Several came while the flash was written, nobody knows when: evenly. All at once would be flicker.
-                later_ms = (len(widths) - 1 - place) * since_ms // len(widths)
-                start_ms, glitches = now_ms - later_ms - (width_us + min_clear) // 1000, slot.glitches
-                token = slot.spell(start_ms, width_us)
-                seen.spell(now_ms, start_ms, width_us, glitches)
-                if slot.glitches > glitches:
-                    self._calibration.glitch(wire.GODS[god])
-                self._counted(god, token, now_ms)
+        found = []
+        for god, beam in enumerate(self._beams):
+            number = 0
+            while number < _DRAINED and (spell := beam.spell()) is not None:
+                start_us, width_us = spell
+                found.append((start_us + width_us, god, start_us, width_us))
+                number += 1
+        found.sort()
+        for _, god, start_us, width_us in found:
+            self._spell(god, start_us, width_us, now_ms)
+        for god, beam in enumerate(self._beams):
+            slot, seen = self.slots[god], self.seen[god]
             if beam.lost():
                 slot.miss()
                 seen.changed = True
@@ -186,33 +189,54 @@ class Temple:
                 slot.unheard()
                 beam.again()
 
-    def _counted(self, god, token, now_ms):
-        """Take a token that a slot made of its beam's spells."""
+    def _spell(self, god, start_us, width_us, now_ms):
+        """Take a spell that is over."""
+        slot, seen, start_ms = self.slots[god], self.seen[god], start_us // 1000
+        glitches, flickered = slot.glitches, slot.beam == FLICKER
+        token = slot.spell(start_ms, width_us)
+        seen.spell(now_ms, start_ms, width_us, glitches)
+        if slot.glitches > glitches:
+            self._calibration.glitch(wire.GODS[god])
+        if slot.beam == FLICKER and not flickered:
+            self._doubt(god, self._judge.flickers(god, now_ms * 1000), now_ms)
+        self._counted(god, token, now_ms, start_us)
+
+    def _counted(self, god, token, now_ms, start_us=None):
+        """Take a token that a slot made of its beam's spells, and judge it unless it waits for a person anyway."""
         if token is None:
             return
         name, (_, width_us, flags) = wire.GODS[god], token
         measured = self._calibration.measures(name)
         self.seen[god].token(width_us, flags)
-        self._fell(god, token, now_ms, ["test"] if measured else [])
+        if self._fell(god, token, now_ms, ["test"] if measured else []) and not measured and "jam" not in flags:
+            self._doubt(god, self._judge.take(god, self._fallen, start_us, width_us), now_ms)
         self._calibration.token(name, width_us, flags)
 
+    def _doubt(self, god, found, now_ms):
+        for reason in {reason for reason, _ in found}:
+            for each in range(2) if reason == TOGETHER else (god,):
+                self.seen[each].doubt(reason == TOGETHER, now_ms)
+        self._doubts += found
+
     def _fell(self, god, token, now_ms, flags):
+        """Keep a token until it is recorded; return whether there was room for it."""
         if len(self._waiting) >= MOST_WAITING:
             self.lost += 1
             self.slots[god].miss()
-            return
+            return False
         start_ms, width_us, own = token
         self._waiting.append((god, min(start_ms, now_ms), width_us, own + flags))
+        self._fallen += 1
+        return True
 
     def _record(self, now_ms):
-        if now_ms < self._retry_ms or (self.ledger is not None and not self._waiting and self._trouble is None):
+        nothing = self.ledger is not None and not self._waiting and not self._doubts and self._trouble is None
+        if nothing or now_ms < self._retry_ms:
             return
         try:
             if self.ledger is None:
                 self.ledger = self._examined(self._open())
-                self.window = Window(self.ledger.delivered, self.ledger.last_seq)
-                if self._link.up:
-                    self.window.connected()
+                self._follow(None)
             self._commit(now_ms)
             self._trouble = None
         except OSError as error:
@@ -251,10 +275,16 @@ class Temple:
             return
         self._renewed_ms = now_ms
         self._times = [(seq - less, fell_ms) for seq, fell_ms in self._times]
+        self._follow(0)
+
+    def _follow(self, stored):
+        """Send from the ledger, whose source is new; `stored` is what the companion has of its doubts."""
         self.window = Window(self.ledger.delivered, self.ledger.last_seq)
+        self._doubt_window = DoubtWindow(self.ledger.last_doubt, stored)
         self._published_count = None
         if self._link.up:
             self.window.connected()
+            self._doubt_window.connected()
 
     def _refused(self, error, now_ms):
         full = error.args and error.args[0] == 28
@@ -268,13 +298,18 @@ class Temple:
         for god, fell_ms, width_us, flags in self._waiting:
             at_ms = 0 if utc_ms is None else utc_ms - (now_ms - fell_ms)
             rows.append((god, at_ms, width_us, flags))
+        first = ledger.last_seq - self._recorded
+        doubted = [(reason, utc_ms or 0, first + token) for reason, token in self._doubts]
         try:
-            if rows:
-                ledger.record(rows)
+            if rows or doubted:
+                ledger.record(rows, doubted)
+            self._doubts = []
         finally:
+            self._doubt_window.last = ledger.last_doubt
             # What is recorded is sent, even if the rest of it was refused.
             for seq in range(before + 1, ledger.last_seq + 1):
                 god, fell_ms = self._waiting.pop(0)[:2]
+                self._recorded += 1
                 self.recorded_ms = now_ms
                 if self._lights is not None:
                     self._lights.token(god, now_ms)
@@ -321,6 +356,7 @@ class Temple:
         if self.ledger is not None:
             if self._published_count is None:  # a new reader needs to know how much is old
                 self._publish_count(now_ms)
+            self._publish_doubts(now_ms)
             self._publish_tokens(now_ms)
             self._publish_count(now_ms)
         noise = wire.noise(
@@ -352,6 +388,20 @@ class Temple:
             ),
             now_ms,
         )
+
+    def _publish_doubts(self, now_ms):
+        """Send doubts before tokens, so that a token that is doubted from the beginning never counts."""
+        window = self._doubt_window
+        window.turn(now_ms)
+        while (number := window.due()) is not None and self._link.room():
+            try:
+                reason, at_ms, name = self.ledger.doubt(number)
+            except OSError as error:
+                self._refused(error, now_ms)
+                return
+            window.sent(number, now_ms)
+            at_ms = at_ms or self._utc_ms() or now_ms
+            self._send("doubt", wire.doubt(self.ledger.source, number, REASONS[reason], at_ms, name))
 
     def _publish_tokens(self, now_ms):
         self.window.turn(now_ms)
@@ -406,7 +456,7 @@ class Temple:
                 if self._take_time is not None:
                     self._take_time(message["at"])
             if self.ledger is not None and message["source"] == self.ledger.source:
-                self._acknowledged(message["seq"], message["token"], now_ms)
+                self._acknowledged(message["seq"], message["token"], message["doubts"], now_ms)
             return
         utc_ms = self._utc_ms()
         if utc_ms is not None and self._companion_ms is not None:  # either clock may be wrong by years
@@ -414,7 +464,7 @@ class Temple:
         self._commands.take(message, utc_ms)
         self.window.nudged()
 
-    def _acknowledged(self, seq, token, now_ms):
+    def _acknowledged(self, seq, token, doubts, now_ms):
         try:
             name = None if token is None else self.ledger.name(seq)
         except OSError:
@@ -430,6 +480,12 @@ class Temple:
         elif answer is BEYOND:
             # What follows the last token that both have is not delivered, whatever this ledger believes.
             self._renew("ledger_restored", min(self.window.delivered, seq - 1), now_ms)
+            return
+        if doubts is not None:
+            if self._doubt_window.acknowledged(doubts, now_ms):
+                self.ledger.doubts_stored(doubts)
+            else:
+                self._renew("ledger_restored", self.window.delivered, now_ms)
 
     def _take_status(self, payload, retained, now_ms):
         """Take what is retained in the place of our status: ours, another temple's, or nonsense."""
@@ -498,6 +554,7 @@ class Temple:
         result = self._calibration.decide(god, keep)
         for slot in self.slots:
             slot.limits = self._calibration.limits
+        self._judge.limits = self._calibration.limits
         self.seen[0].changed = True
         reply(result)
 

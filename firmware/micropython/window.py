@@ -1,6 +1,7 @@
-"""Which tokens are sent and not acknowledged: the laws of controller/core/send_window.py, in milliseconds.
+"""Which tokens and doubts are sent and not acknowledged, in milliseconds.
 
-Pure: no clock, no IO. It holds numbers, never tokens.
+The laws of controller/core/send_window.py and controller/core/doubt_window.py. Pure: no clock, no IO. It holds
+numbers, never tokens.
 """
 
 SIZE = 20
@@ -101,3 +102,61 @@ class Window:
         while self._fell and self._fell[0][0] < seq:
             self._fell.pop(0)
         return bool(self._fell) and self._fell[0][0] == seq and now_ms - self._fell[0][1] <= FRESH_MS
+
+
+class DoubtWindow:
+    """At most `SIZE` doubts in flight, in order, until the companion says up to which number it has them."""
+
+    def __init__(self, last, stored=None):
+        """Begin disconnected; `stored` is None while it is not known what the companion has."""
+        self.last = last
+        self.stored = stored
+        self._base = self._sent = last if stored is None else stored
+        self._wait = PATIENCE_MS[0]
+        self._silent_ms = None
+        self._up = False
+
+    def connected(self):
+        """Begin again with a broker."""
+        self._up = True
+        self._again()
+
+    def disconnected(self):
+        """Send nothing until connected."""
+        self._up = False
+
+    def acknowledged(self, number, now_ms):
+        """Note that the companion has every doubt up to `number`; return whether there are so many here.
+
+        Less than before shows that its store is another, or an older one.
+        """
+        before = self.stored
+        self.stored = self._base = min(number, self.last)
+        if before is None or number < before:
+            self._again()
+        elif number > before:
+            self._sent = max(self._sent, self.stored)
+            self._wait = PATIENCE_MS[0]
+            self._silent_ms = now_ms + self._wait if self._sent > self.stored else None
+        return number <= self.last
+
+    def turn(self, now_ms):
+        """Send again what has been unacknowledged for too long."""
+        if self._up and self._silent_ms is not None and now_ms >= self._silent_ms:
+            self._wait = min(2 * self._wait, PATIENCE_MS[1])
+            self._sent, self._silent_ms = self._base, None
+
+    def due(self):
+        """Return the next number that may be sent, or None."""
+        if self._up and self._sent < min(self.last, self._base + SIZE):
+            return self._sent + 1
+        return None
+
+    def sent(self, number, now_ms):
+        """Record that the due one is being sent."""
+        self._sent = number
+        if self._silent_ms is None:
+            self._silent_ms = now_ms + self._wait
+
+    def _again(self):
+        self._sent, self._wait, self._silent_ms = self._base, PATIENCE_MS[0], None

@@ -183,6 +183,12 @@ def status(state, source, session, software, beams, trouble, notices=()):
     ).encode()  # fmt: skip
 
 
+def doubt(source, number, reason, at_ms, name):
+    """Write a doubt about one token, by its name."""
+    form = '{"v":1,"source":"%s","number":%d,"reason":"%s","at":"%s","tokens":["%s"]}'
+    return (form % (source, number, reason, format_utc(at_ms), name)).encode()
+
+
 def count(source, seq, totals):
     """Write the lifetime totals, in the order of the gods."""
     form = '{"v":1,"source":"%s","seq":%d,"totals":{"huitzilopochtli":%d,"tlaloc":%d}}'

@@ -91,6 +91,7 @@ def _pico_job(job: Job, **more: Any) -> Path:
         "min_clear_ms": limits.min_clear / MS,
         "max_break_ms": limits.max_break / MS,
         "flicker_per_s": limits.flicker,
+        "fastest_per_s": limits.fastest,
         "band_ms": None if limits.band is None else limits.band / MS,
         "narrow_ms": None if limits.narrow is None else limits.narrow / MS,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ SECTOR, SECTORS = 4096, 212
 """The 848 kB that MicroPython leaves to files on a Pico W."""
 
 FOLDER = Path(__file__).parents[1] / "micropython"
+_MODULES = ("records", "doubts", "ledger")
 
 
 class PowerCut(Exception):
@@ -80,22 +82,27 @@ def mounted(flash: Flash, fresh: bool = False) -> LittleFS:
 def ledger_on(fs: LittleFS) -> Iterator[ModuleType]:
     """Give the Pico's ledger with its files on this file system."""
     sys.path.insert(0, str(FOLDER))
-    sys.modules.pop("ledger", None)
+    _forget()
     try:
-        import ledger  # type: ignore[import-not-found]
+        modules: dict[str, Any] = {name: import_module(name) for name in _MODULES}
 
         def opened(path: str, mode: str) -> Any:
             return fs.open(path, mode, buffering=0)
 
-        module: Any = ledger
-        module.open = opened
-        module.os = SimpleNamespace(
-            mkdir=_errors(fs.mkdir), listdir=fs.listdir, remove=_errors(fs.remove), sync=lambda: None
-        )
-        yield module
+        for module in modules.values():
+            module.open = opened
+            module.os = SimpleNamespace(
+                mkdir=_errors(fs.mkdir), listdir=fs.listdir, remove=_errors(fs.remove), sync=lambda: None
+            )
+        yield modules["ledger"]
     finally:
         sys.path.remove(str(FOLDER))
-        sys.modules.pop("ledger", None)
+        _forget()
+
+
+def _forget() -> None:
+    for name in _MODULES:
+        sys.modules.pop(name, None)
 
 
 def _errors(call: Callable[[str], Any]) -> Callable[[str], Any]:

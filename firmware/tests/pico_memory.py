@@ -59,9 +59,9 @@ while names:
     __import__(names.pop())
 gc.collect()
 not_ours = gc.mem_alloc()
-names = ["wire", "mqtt", "link", "slots", "window", "ledger", "diagnosis", "commands", "calibration", "bulletin",
-         "names", "notices", "temple", "discovery", "settings", "clock", "lamp", "beams", "main", "lights", "lamps",
-         "pixels"]
+names = ["wire", "mqtt", "link", "slots", "window", "records", "doubts", "ledger", "judge", "diagnosis", "commands",
+         "calibration", "bulletin", "names", "notices", "temple", "discovery", "settings", "clock", "lamp", "beams",
+         "main", "lights", "lamps", "pixels"]
 
 def load():
     __import__(names[0])
@@ -88,7 +88,8 @@ def begin():
                 return None
             self.left -= 1
             self.fallen += 1
-            return 9000 + self.fallen % 700 * 10
+            width = 9000 + self.fallen % 700 * 10
+            return now * 1000 - 5000 - width, width
         def lost(self):
             return False
         def falls(self):
@@ -125,8 +126,8 @@ def begin():
         ledger = temple.ledger
         if ledger.last_seq == 0:
             return
-        form = '{"v":1,"source":"%s","seq":%d,"token":"%s","at":"2026-11-21T18:42:07.123Z"}'
-        text = form % (ledger.source, ledger.last_seq, ledger.name(ledger.last_seq))
+        form = '{"v":1,"source":"%s","seq":%d,"token":"%s","at":"2026-11-21T18:42:07.123Z","doubts":%d}'
+        text = form % (ledger.source, ledger.last_seq, ledger.name(ledger.last_seq), ledger.last_doubt)
         socket.inbox += mqtt.publish(topics[0], text.encode(), 7, False)
 
 now, alive, most, loading, phase = 0, [], 0, 0, 0
@@ -202,9 +203,9 @@ moments = []
 every_us = 1000000 // job["per_s"]
 for n in range(job["seconds"] * job["per_s"]):
     for pin, shift in ((16, 0), (17, every_us // 2)):
-        at_us = 500000 + shift + n * every_us
+        at_us = 500000 + shift + n * every_us + n * 7919 % 100 * every_us // 1000  # unevenly, as by the hand
         moments.append((at_us, pin, 0))
-        moments.append((at_us + 9000, pin, 1))
+        moments.append((at_us + 6000 + n * 37 % 3000, pin, 1))
 fell = len(moments) // 2
 moments.sort()
 moments.reverse()
@@ -226,15 +227,18 @@ def random():
 def opened():
     ledger = Ledger("/ledger", random)
     record = ledger.record
-    def slowly(fallen):
-        erased, pages = job["costs"][ledger.last_seq % len(job["costs"])]
-        pass_time(erased * job["erase"] + pages * job["page"])
+    def slowly(fallen, doubted):
+        for _ in range(bool(fallen) + bool(doubted)):  # doubts are in a file of their own
+            erased, pages = job["costs"][ledger.last_seq % len(job["costs"])]
+            pass_time(erased * job["erase"] + pages * job["page"])
         ledger.deliver(ledger.last_seq)
-        return record(fallen)
+        ledger.doubts_stored(ledger.last_doubt)
+        return record(fallen, doubted)
     ledger.record = slowly
     return ledger
 
-beams = [Beam(0, 16, 5000), Beam(1, 17, 5000)]
+clock_us = lambda: world.now_us
+beams = [Beam(0, 16, 5000, clock_us), Beam(1, 17, 5000, clock_us)]
 temple = Temple({"temple": "templo"}, Calibration(Limits()), beams, opened, Link(), "c" * 32, lambda: 1, 0)
 
 def step():

@@ -27,9 +27,12 @@ for shift in (25, 20, 15, 10, 5, 0):
     names["set"]("x", turns >> shift & 31)
     names["in_"]("x", 5)
 names["mov"]("osr", "isr")
+names["set"]("x", 0)
+names["mov"]("x", names["invert"]("x"))
 print(json.dumps({{
     "words": beams.spells.words, "wrap": beams.spells.wrap, "frequency": beams.FREQUENCY,
-    "exec": [word for word, _ in loads.lines], "falls": beams.falls.words, "falls_wrap": beams.falls.wrap,
+    "exec": [word for word, _ in loads.lines], "turns": turns,
+    "falls": beams.falls.words, "falls_wrap": beams.falls.wrap,
     "pixels": {{"words": pixels.bits.words, "wrap": pixels.bits.wrap, "options": pixels.bits.options}},
 }}))
 """
@@ -47,7 +50,10 @@ def program(min_clear_us: int = 5000) -> dict[str, Any]:
 def run(
     story: list[tuple[int, str]], min_clear_us: int = 5000, blind: list[tuple[int, int]] | None = None
 ) -> dict[str, Any]:
-    """Run the story of `uno.script` or `uno.pulses`; return the words of each machine and whether it stalled."""
+    """Run the story of `uno.script` or `uno.pulses`; return what each machine pushed, and whether it stalled.
+
+    `words` are those it pushed, with their times, `spells` the beginning and width that each of them holds.
+    """
     moves = [(at_us, PINS[words[0]], int(words[2])) for at_us, words in story if words[0] in PINS]
     job = {
         **program(min_clear_us),
@@ -59,7 +65,17 @@ def run(
     command = ["node", str(HERE / "pio.mjs"), str(NODE)]
     done = subprocess.run(command, input=json.dumps(job), check=True, capture_output=True, text=True)
     result: dict[str, Any] = json.loads(done.stdout)
+    result["spells"] = [[_spell(word, job["turns"]) for _, word in words] for words in result["words"]]
     return result
+
+
+TICK_US, ROUND_US = 20, 20 << 16
+
+
+def _spell(word: int, turns: int) -> tuple[int, int]:
+    """Return when a spell began and how long it was, in microseconds, both modulo `ROUND_US`."""
+    began, over = ~(word >> 16), ~word
+    return (began & 0xFFFF) * TICK_US, (over - began - turns - 2 & 0xFFFF) * TICK_US
 
 
 _SET_X, _NOT_X, _X_TO_ISR, _PUSH = 0xE020, 0xA029, 0xA0C1, 0x8000

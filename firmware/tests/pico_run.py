@@ -159,13 +159,14 @@ class Pico:
             chosen["flicker_per_s"],
             None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
             None if chosen["narrow_ms"] is None else int(chosen["narrow_ms"] * 1000),
+            chosen["fastest_per_s"],
         )
-        beams = [Beam(0, PINS["h"], limits.min_clear), Beam(1, PINS["t"], limits.min_clear)]
         topics = ["templo/%s/%s" % (chosen["temple"], leaf) for leaf in ("ack", "command", "status")]
         will = "templo/%s/status" % chosen["temple"]
         self._link = Link(self._door, chosen, chosen.get("client", chosen["temple"]), will, topics)
         session = "%032x" % int.from_bytes(self._random(16), "big")
-        self._clock = Clock(lambda: world.now_us // 1000, lambda later, earlier: later - earlier)
+        self._clock = Clock(lambda: world.now_us, lambda later, earlier: later - earlier)
+        beams = [Beam(place, PINS[slot], limits.min_clear, lambda: world.now_us) for place, slot in enumerate("ht")]
         if self._sent_epoch:
             self._send_time()
         announced = lambda: discovery.announcement(chosen["temple"], KIND, SOFTWARE)  # noqa: E731
@@ -204,7 +205,7 @@ class Pico:
     def _open(self):
         ledger = Ledger(self._folder, lambda: self._random(16))
         record, again = ledger.record, ledger.deliver_again
-        ledger.record = lambda fallen: record(self._written(fallen))
+        ledger.record = lambda fallen, doubted: record(self._written(fallen), doubted)
         ledger.deliver_again = lambda seq: again(self._written(seq))
         return ledger
 

@@ -31,8 +31,8 @@ from tests.controller.program import Companion
 HERE = Path(__file__).parent
 TLALOC, HUITZILOPOCHTLI = "t", "h"
 SETTINGS = {
-    "min_break_ms": 3, "min_clear_ms": 5, "max_break_ms": 250, "flicker_per_s": 60, "band_ms": None,
-    "narrow_ms": None,
+    "min_break_ms": 3, "min_clear_ms": 5, "max_break_ms": 250, "flicker_per_s": 60, "fastest_per_s": 20,
+    "band_ms": None, "narrow_ms": None,
 }  # fmt: skip
 PYTHONS: dict[str, Callable[[Path], list[str]]] = {
     "cpython": lambda folder: [sys.executable, str(HERE / "pico_cpython.py"), str(folder)],

@@ -369,10 +369,10 @@ def test_the_lamp_shows_what_most_needs_showing() -> None:
 def test_a_clock_that_wraps_goes_on_and_a_time_server_sets_it() -> None:
     clock_ = module("clock")
     wrap = 2**30
-    at = [wrap - 100]
+    at = [wrap - 100_000]
     clock = clock_.Clock(lambda: at[0] % wrap, lambda a, b: (a - b + wrap // 2) % wrap - wrap // 2)
-    at[0] += 250
-    assert clock.ms() == 250
+    at[0] += 250_600
+    assert (clock.ms(), clock.us()) == (250, 250_600)
     assert clock.utc_ms() is None
 
     class Door:
@@ -389,7 +389,7 @@ def test_a_clock_that_wraps_goes_on_and_a_time_server_sets_it() -> None:
 
     server = clock_.TimeServer(clock, Door)
     server.turn(clock.ms())
-    at[0] += 40
+    at[0] += 40_000
     server.turn(clock.ms())
     assert clock.utc_ms() == 1_000_500 + 20
 
@@ -418,7 +418,7 @@ def test_a_board_goes_on_while_there_is_no_network_and_feeds_its_watchdog(
     monkeypatch.chdir(tmp_path)
     machine, network, world, main = module("machine"), module("network"), module("world"), module("main")
     monkeypatch.setattr(network, "there", False)
-    monkeypatch.setattr(main.time, "ticks_ms", lambda: world.now_us // 1000, raising=False)
+    monkeypatch.setattr(main.time, "ticks_us", lambda: world.now_us, raising=False)
     monkeypatch.setattr(main.time, "ticks_diff", lambda a, b: a - b, raising=False)
     monkeypatch.setattr(main.time, "sleep_ms", lambda ms: world.pass_to(world.now_us + ms * 1000), raising=False)
     chosen = module("settings").checked({"ssid": "home", "wifi_password": "12345678", "broker": "127.0.0.1"})
@@ -450,7 +450,7 @@ def test_a_board_that_is_stopped_at_the_console_leaves_no_watchdog_behind_that_w
     chosen = settings.checked({"ssid": "home", "wifi_password": "12345678", "broker": "127.0.0.1"})
     settings.save(chosen, os.rename)
     monkeypatch.setattr(main.select, "select", lambda *_: ([], [], []))
-    monkeypatch.setattr(main.time, "ticks_ms", lambda: world.now_us // 1000, raising=False)
+    monkeypatch.setattr(main.time, "ticks_us", lambda: world.now_us, raising=False)
     monkeypatch.setattr(main.time, "ticks_diff", lambda a, b: a - b, raising=False)
     running = []
 
@@ -580,7 +580,7 @@ def test_a_board_whose_name_server_is_dead_goes_on_counting_and_feeds_its_watchd
     with closing(_NameServer(silent=1_000)) as dead:
         monkeypatch.setattr(module("names"), "PORT", dead.at[1])
         monkeypatch.setattr(network, "name_server", server)
-        monkeypatch.setattr(main.time, "ticks_ms", lambda: world.now_us // 1000, raising=False)
+        monkeypatch.setattr(main.time, "ticks_us", lambda: world.now_us, raising=False)
         monkeypatch.setattr(main.time, "ticks_diff", lambda a, b: a - b, raising=False)
         monkeypatch.setattr(main.time, "sleep_ms", lambda ms: world.pass_to(world.now_us + ms * 1000), raising=False)
         monkeypatch.setattr(main.socket, "getaddrinfo", lambda *_: pytest.fail("a look-up that blocks"))

@@ -98,7 +98,8 @@ class Board:
 
     def __init__(self, flash: Path, lamps: Lamps | None, piezo: Piezo | None) -> None:
         boards.append(self)
-        self.link, self.beams, self.now_ms = Link(), [Beam(), Beam()], 10_000
+        self.link, self.now_ms = Link(), 10_000
+        self.beams = [Beam(lambda: self.now_ms * 1000) for _ in range(2)]
         self.temple = module("temple").Temple(
             {"temple": "templo"}, module("calibration").Calibration(module("slots").Limits()), self.beams,
             lambda: module("ledger").Ledger(str(flash), new_id), self.link, "c" * 32, lambda: 1795286527123,

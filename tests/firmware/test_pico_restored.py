@@ -116,17 +116,18 @@ class Link:
 class Beam:
     """A beam on which tokens fall, each dark for 12 ms."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock_us: Callable[[], int]) -> None:
         self.fallen = self._seen = 0
+        self._clock_us = clock_us
 
     def dark(self) -> bool:
         return False
 
-    def spell(self) -> int | None:
+    def spell(self) -> tuple[int, int] | None:
         if self._seen == self.fallen:
             return None
         self._seen += 1
-        return 12_000
+        return self._clock_us() - 17_000, 12_000
 
     def lost(self) -> bool:
         return False
@@ -154,8 +155,8 @@ class Pico:
         self.flash.mkdir(exist_ok=True)
         self.session = new_id().hex()[::-1]
         self.link = Link(self._broker)
-        self.beams = [Beam(), Beam()]
-        self.clock = module("clock").Clock(lambda: self._now_ms, lambda later, earlier: later - earlier)
+        self.beams = [Beam(lambda: self._now_ms * 1000) for _ in range(2)]
+        self.clock = module("clock").Clock(lambda: self._now_ms * 1000, lambda later, earlier: later - earlier)
         if self._server:
             self.clock.set_by_server(NOW_MS, 0)
         notices = module("notices").Notices(self._board, str(self.flash / "notices.json"), self._replace)

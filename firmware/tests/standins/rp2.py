@@ -80,10 +80,7 @@ class _Assembler:
         self.wrap[which] = len(self.lines) - which
 
     def _jmp(self, condition, name=None):
-        if name is None:
-            self._add(0, condition)
-        else:
-            self._add(_CONDITIONS[condition] << 5, name)
+        return self._add(0, condition) if name is None else self._add(_CONDITIONS[condition] << 5, name)
 
     def _mov(self, place, source):
         how = 0
@@ -126,7 +123,7 @@ deaf = set()
 class StateMachine:
     """A model of three programs: one measures spells, in ticks of the world's clock, one counts falls, one sends."""
 
-    TICK_US = 5
+    TICK_US = 20
 
     def __init__(self, number, program, freq, in_base=None, jmp_pin=None, out_base=None, set_base=None):
         """Begin without a level."""
@@ -174,6 +171,7 @@ class StateMachine:
     def active(self, on):
         """Begin to watch, or to send."""
         self._running = bool(on)
+        self._begun_us = world.now_us
         if self._sent_to is not None:
             return
         tape = tapes.get(self._bit)
@@ -222,11 +220,12 @@ class StateMachine:
 
     def pass_to(self, us):
         """Report a spell that has been over for long enough."""
-        if self._end_us is None or us - self._end_us < (self._osr + 1) * self.TICK_US:
+        if self._end_us is None or us - self._end_us < (self._osr + 2) * self.TICK_US:
             return
-        ticks = (self._end_us - self._start_us) // self.TICK_US
+        began = (self._start_us - self._begun_us) // self.TICK_US
+        over = began + (self._end_us - self._start_us) // self.TICK_US + self._osr + 2
         self._start_us = self._end_us = None
-        word = 0xFFFFFFFF - ticks
+        word = (began & 0xFFFF ^ 0xFFFF) << 16 | over & 0xFFFF ^ 0xFFFF
         if len(self._queue) < QUEUE:
             self._queue.append(word)
         else:
