@@ -4,6 +4,7 @@ Pure: no clock, no pins. Times are whole milliseconds of a clock that only grows
 conclusions, and changes nothing in what is counted.
 """
 
+import proof
 import wire
 from slots import DARK, FLICKER, JAMMED, UNPROVED
 
@@ -134,22 +135,32 @@ class Seen:
         self.changed = True
 
 
-def diagnose(seen, slots, now_ms):
+_GUESSED = ("dark", "blocked", "both_dark", "reversed", "unproved", "deaf")
+
+
+def diagnose(seen, slots, now_ms, proved=(None, None)):
     """Return the findings of each beam, in the order of the gods, the most urgent first.
 
-    Each is (code, facts), the facts as pairs of a name and a number.
+    Each is (code, facts), the facts as pairs of a name and a number. What switched emitters showed (`proved`: for
+    each beam a receiver's answer, or None) replaces what can only be guessed from a level.
     """
     together, came_back_ms = _together(seen, slots, now_ms), _came_back(seen)
-    return [_slot(seen[god], slots[god], now_ms, together, came_back_ms) for god in range(2)]
+    found = [_slot(seen[god], slots[god], now_ms, together, came_back_ms) for god in range(2)]
+    for god in range(2):
+        if proved[god] is not None:
+            code = proof.finding(proved[god])
+            shown = [] if code is None else [(code, (("unheard", 1),) if code == "deaf" else ())]
+            found[god] = shown + [each for each in found[god] if each[0] not in _GUESSED]
+    return found
 
 
-def report(seen, slot, dark, found):
-    """Return what a self-test reports of one beam."""
+def report(seen, slot, dark, found, answer=None):
+    """Return what a self-test reports of one beam, with its receiver's answer to a pulse of the emitters."""
     widths = sorted(seen.widths)
     return {
         "reads": "dark" if dark else "clear",
         "beam": slot.beam,
-        "proof": None,
+        "proof": None if answer is None else proof.finding(answer) is None,
         "edges": 2 * seen.falls + seen._began_dark - dark,
         "tokens": seen.tokens,
         "glitches": slot.glitches,

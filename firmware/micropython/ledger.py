@@ -20,7 +20,7 @@ import doubts
 from records import RECORD, first_of, packed, unpacked, written
 
 SEGMENT = 85  # records in a file, its head included: not quite a sector of 4 kB
-KEPT = 336  # delivered tokens that stay at least, for a companion that asks again, while there is room for files
+KEPT = 588  # delivered tokens that stay at least, for a companion that asks again and for doubts, while there is room
 MOST = 100  # files, those of doubts included: 8,400 undelivered tokens in 400 kB
 FAR = 20  # delivered tokens of which the flash does not know: more than that are worth a write of their own
 _SPARE = 4  # files beyond these that hold marks: a full ledger can still begin a new source

@@ -16,6 +16,7 @@ import discovery
 import lamp
 import machine
 import network
+import proof
 import settings as configuration
 import wire
 from beams import Beam
@@ -73,7 +74,7 @@ def run(chosen, going):
     one = Temple(
         chosen, learned, beams, open_ledger, link, session, clock.utc_ms, clock.ms(),
         lambda: discovery.announcement(temple, KIND, SOFTWARE, configuration.coloured(chosen)),
-        Notices(board, FILE, os.rename), clock.suggested, lights(chosen),
+        Notices(board, FILE, os.rename), clock.suggested, lights(chosen), pulses(chosen, beams, clock),
     )  # fmt: skip
     watchdog = machine.WDT(timeout=WATCHDOG_MS)
     identified_ms, swept_ms = None, 0
@@ -151,6 +152,15 @@ class Radio:
     def name_server(self):
         """Return the address of the name server that the network named."""
         return self._wlan.ifconfig()[3]
+
+
+def pulses(chosen, beams, clock):
+    """Return what sends a pulse of the emitters; None where no pin switches them."""
+    if chosen["emitters"] is None:
+        return None
+    pin = machine.Pin(chosen["emitters"], machine.Pin.OUT)
+    pin.value(1)
+    return lambda: proof.send(pin.value, beams, clock.us, time.sleep_us)
 
 
 def lights(chosen):

@@ -17,6 +17,7 @@ DEFAULTS = {
     "ntp": "pool.ntp.org",
     "huitzilopochtli": 16,
     "tlaloc": 17,
+    "emitters": None,
     "min_break_ms": 3,
     "min_clear_ms": 5,
     "max_break_ms": 250,
@@ -33,9 +34,9 @@ DEFAULTS = {
     "piezo": None,
 }
 _TEXTS = ("ssid", "wifi_password", "broker", "temple", "country", "user", "password", "ntp", "lamps")
-_PINS = ("huitzilopochtli", "tlaloc", "lamp_huitzilopochtli", "lamp_tlaloc", "lamp_data", "piezo")
+_PINS = ("huitzilopochtli", "tlaloc", "emitters", "lamp_huitzilopochtli", "lamp_tlaloc", "lamp_data", "piezo")
 _WHOLE = ("port", "lamp_each", "fastest_per_s")  # and all pins
-_EMPTY = ("user", "password", "band_ms", "narrow_ms", "piezo")  # may be null
+_EMPTY = ("user", "password", "band_ms", "narrow_ms", "emitters", "piezo")  # may be null
 _RANGES = {
     "port": (1, 65535),
     "min_break_ms": (0.1, 1000),
@@ -163,8 +164,7 @@ def _apart(settings):
     leds = _LAMPS["leds"]
     used = ["huitzilopochtli", "tlaloc"]
     used += _LAMPS[settings["lamps"]]
-    if settings["piezo"] is not None:
-        used.append("piezo")
+    used += [name for name in ("emitters", "piezo") if settings[name] is not None]
     for place, name in enumerate(used):
         for other in used[:place]:
             if settings[name] == settings[other]:

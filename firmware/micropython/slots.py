@@ -39,6 +39,13 @@ class Slot:
         self._missed = False
         self._starts = []
         self._calm_ms = None
+        self._disproved = False
+
+    def prove(self, good):
+        """Show the beam as clear, or as unproved instead, as switching its emitter has just shown."""
+        self._disproved = not good
+        if self.beam in (CLEAR, UNPROVED):
+            self.beam = self._clear()
 
     def miss(self, number=1):
         """Record that something between two spells was lost; the next token is flagged."""
@@ -59,7 +66,7 @@ class Slot:
         if flickers:
             self.beam = FLICKER
         elif self.beam != FLICKER:
-            self.beam = CLEAR
+            self.beam = self._clear()
         if reported or flickers:
             return None
         if width_us < self.limits.min_break:
@@ -74,14 +81,14 @@ class Slot:
             if self._since_ms is None:
                 self._since_ms = now_ms
             if self.beam == UNPROVED:
-                self.beam = CLEAR
+                self.beam = self._clear()
         elif not self._reported:
             self._since_ms = None
         if self._calm_ms is not None and now_ms >= self._calm_ms:
             self._calm_ms = None
             if self.beam == FLICKER:
                 self._reported = dark
-                self.beam = JAMMED if dark else CLEAR
+                self.beam = JAMMED if dark else self._clear()
         if not dark or self._reported or self.beam == FLICKER:
             return None
         lasted_ms = now_ms - self._since_ms
@@ -90,6 +97,9 @@ class Slot:
         self._reported = True
         self.beam = JAMMED
         return self._token(self._since_ms, lasted_ms * 1000, True)
+
+    def _clear(self):
+        return UNPROVED if self._disproved else CLEAR
 
     def _flickers(self, start_ms, width_us):
         starts = self._starts

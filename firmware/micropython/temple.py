@@ -5,6 +5,7 @@ controller/core/pipeline.py and controller/core/publisher.py, and to the contrac
 """
 
 import diagnosis
+import proof
 import wire
 from bulletin import Bulletin
 from calibration import USUAL, shown
@@ -45,13 +46,14 @@ class Temple:
 
     def __init__(
         self, settings, calibration, beams, open_ledger, link, session, utc_ms, now_ms, announced=None, notices=None,
-        take_time=None, lights=None,
+        take_time=None, lights=None, pulse=None,
     ):  # fmt: skip
         """Take over what was opened; `utc_ms` gives the time since 1970, or None while nobody has given it.
 
         `open_ledger` gives the ledger or raises OSError: then it is tried again until it works. `announced` gives
         (topic, payload) of what is said, retained, at every connection beside the contract. `take_time` takes the
-        companion's time. `lights` shows what happens, where there are lamps or a piezo.
+        companion's time. `lights` shows what happens, where there are lamps or a piezo. `pulse` switches the emitters
+        off and on, where a pin can, and returns a `proof.Pulse`.
         """
         self._lights = lights
         self._name = settings["temple"]
@@ -80,6 +82,10 @@ class Temple:
             lambda answer: self._send("reply", answer),
         )
         self._judge = Judge(calibration.limits)
+        self._pulse = pulse
+        self._proofs = proof.Proofs(now_ms)
+        self._answers = [None, None]  # what the emitters proved of beams where nothing has changed since
+        self._edge_ms = now_ms
         self._now_ms = now_ms
         self._fallen = self._recorded = 0  # how many tokens since the start
         self._doubts = []  # that are not recorded: (reason, which of the tokens since the start)
@@ -103,6 +109,7 @@ class Temple:
         """Do everything that is due."""
         self._now_ms = now_ms
         self._count(now_ms)
+        self._prove(now_ms)
         self._calibration.turn(now_ms)
         self._record(now_ms)
         self._date(now_ms)
@@ -162,7 +169,7 @@ class Temple:
 
     def findings(self):
         """Return what is wrong with each beam, as `diagnosis.diagnose` does, with what both have at once."""
-        found = diagnosis.diagnose(self.seen, self.slots, self._now_ms)
+        found = diagnosis.diagnose(self.seen, self.slots, self._now_ms, self._answers)
         before = [("board_worn", ())] if self._trouble == "ledger_failing" else []
         after = [("no_time", ())] if self._utc_ms() is None else []
         return [before + each + after for each in found]
@@ -190,7 +197,12 @@ class Temple:
                 beam.again()
 
     def _spell(self, god, start_us, width_us, now_ms):
-        """Take a spell that is over."""
+        """Take a spell that is over, unless a pulse of the emitters made it."""
+        if self._proofs.take(god, start_us, width_us):
+            return
+        self._edge_ms = max(self._edge_ms, (start_us + width_us) // 1000)
+        if self._answers[god] is not None and proof.finding(self._answers[god]) != "no_answer":
+            self._answers[god] = None  # a receiver that its emitter does not change stays so until it is proved
         slot, seen, start_ms = self.slots[god], self.seen[god], start_us // 1000
         glitches, flickered = slot.glitches, slot.beam == FLICKER
         token = slot.spell(start_ms, width_us)
@@ -200,6 +212,38 @@ class Temple:
         if slot.beam == FLICKER and not flickered:
             self._doubt(god, self._judge.flickers(god, now_ms * 1000), now_ms)
         self._counted(god, token, now_ms, start_us)
+
+    def _prove(self, now_ms):
+        """Switch the emitters when it is due, and judge the pulse; doubt what a beam made that they do not prove."""
+        if self._pulse is None:
+            return
+        self._judge_pulse(self._proofs.settle(now_ms), self._proofs.certain)
+        for god in range(2):
+            since_ms = self._proofs.unproved_since(god)
+            if since_ms is not None:
+                self._doubts += self._judge.unproved(god, since_ms * 1000)
+        for seen in self.seen:
+            if seen.dark_ms is not None:
+                self._edge_ms = max(self._edge_ms, seen.dark_ms)
+        if not self._proofs.pending and now_ms >= self._proofs.due_ms(self._edge_ms):
+            self._proofs.begin(self._pulse(), now_ms)
+
+    def _judge_pulse(self, answers, certain):
+        """Remember what receivers answered; where it is not certain, a proof that fails has to fail twice."""
+        for god, answer in answers:
+            slot, failed = self.slots[god], proof.finding(answer) is not None
+            if (
+                slot.dark and answer[0] and answer[1]
+            ):  # that a beam which is known to be dark stays dark proves nothing
+                if certain:
+                    self._answers[god] = answer
+                continue
+            if failed and not certain and self._proofs.suspect(god):
+                continue
+            self._answers[god] = answer
+            self._proofs.note(god, not failed)
+            slot.prove(not failed)
+            self.seen[god].changed = True
 
     def _counted(self, god, token, now_ms, start_us=None):
         """Take a token that a slot made of its beam's spells, and judge it unless it waits for a person anyway."""
@@ -384,7 +428,9 @@ class Temple:
             found,
             [repr(each) for each in limits],
             lambda: self._send(
-                "findings", wire.findings(self._session, now_ms if at_ms is None else at_ms, limits, found), True
+                "findings",
+                wire.findings(self._session, now_ms if at_ms is None else at_ms, limits, found, self._emitters()),
+                True,
             ),
             now_ms,
         )
@@ -531,16 +577,25 @@ class Temple:
         self._identified = True
         reply(report)
 
+    def _emitters(self):
+        return "fixed" if self._pulse is None else "switched"
+
     def _selftest(self, now_ms):
+        quiet = now_ms - self._edge_ms >= proof.BRIEF_QUIET_MS
+        if self._pulse is not None and quiet:
+            pulse = self._pulse()
+            self._proofs.begin(pulse, now_ms)
+            self._judge_pulse(enumerate(pulse.answers), True)
         found, beams = self.findings(), {}
         for god in range(2):
             slot = self.slots[god]
-            beams[wire.GODS[god]] = diagnosis.report(self.seen[god], slot, slot.dark, found[god])
+            answer = self._answers[god]
+            beams[wire.GODS[god]] = diagnosis.report(self.seen[god], slot, slot.dark, found[god], answer)
         return {
             "state": "alert" if self.alert() else "ready",
             "trouble": self._trouble_now(),
             "limits": dict(shown(self._calibration.limits)),
-            "emitters": "fixed",
+            "emitters": self._emitters() if quiet or self._pulse is None else "busy",
             "beams": beams,
         }
 

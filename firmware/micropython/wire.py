@@ -211,14 +211,14 @@ def finding(code, facts):
     return fields
 
 
-def findings(session, at_ms, limits, found):
+def findings(session, at_ms, limits, found, emitters="fixed"):
     """Write what is wrong with the beams; `found` holds for each god what `diagnosis.diagnose` returns."""
     beams = []
     for god in range(2):
         fields = [_object(finding(code, facts)) for code, facts in found[god]]
         beams.append('"%s":[%s]' % (GODS[god], ",".join(fields)))
-    form = '{"v":1,"session":"%s","at":"%s","emitters":"fixed","limits":%s,"beams":{%s}}'
-    return (form % (session, format_utc(at_ms), _object(limits), ",".join(beams))).encode()
+    form = '{"v":1,"session":"%s","at":"%s","emitters":"%s","limits":%s,"beams":{%s}}'
+    return (form % (session, format_utc(at_ms), emitters, _object(limits), ",".join(beams))).encode()
 
 
 def reply(request, result, error=None, code=None):

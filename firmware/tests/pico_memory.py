@@ -59,9 +59,9 @@ while names:
     __import__(names.pop())
 gc.collect()
 not_ours = gc.mem_alloc()
-names = ["wire", "mqtt", "link", "slots", "window", "records", "doubts", "ledger", "judge", "diagnosis", "commands",
-         "calibration", "bulletin", "names", "notices", "temple", "discovery", "settings", "clock", "lamp", "beams",
-         "main", "lights", "lamps", "pixels"]
+names = ["wire", "mqtt", "link", "slots", "window", "records", "doubts", "ledger", "judge", "proof", "diagnosis",
+         "commands", "calibration", "bulletin", "names", "notices", "temple", "discovery", "settings", "clock",
+         "lamp", "beams", "main", "lights", "lamps", "pixels"]
 
 def load():
     __import__(names[0])

@@ -113,10 +113,10 @@ def test_tokens_stay_after_their_delivery_however_short_the_files_are(tmp_path: 
                 ledger = module_.Ledger(str(tmp_path / "l"), new_id)
                 ledger.deliver(ledger.last_seq)
         kept = ledger.last_seq - ledger.first + 1
-        assert kept >= min(336, ledger.last_seq)
+        assert kept >= min(module_.KEPT, ledger.last_seq)
         assert ledger.read(ledger.first) is not None
         most = max(most, len(list((tmp_path / "l").iterdir())))
-    assert most <= 10 + 400 // outage
+    assert most <= 10 + 700 // outage
     ledger.close()
 
 
@@ -155,4 +155,64 @@ def test_delivered_files_are_removed_and_a_full_ledger_refuses_before_it_forgets
     assert all(row is not None for row in rows(ledger))
     ledger.deliver(ledger.last_seq)
     ledger.record([(0, 0, 12_000, [])])
+    ledger.close()
+
+
+def test_a_power_cut_at_every_byte_leaves_no_token_without_its_doubt(tmp_path: Path) -> None:
+    folder, module_, new_id = tmp_path / "l", module("ledger"), ids()
+    ledger = module_.Ledger(str(folder), new_id)
+    ledger.record([(1, 0, 9_000, [])] * 5)
+    (log,) = folder.glob("*.log")
+    before = log.read_bytes()
+    ledger.record([(1, 0, 9_000, [])], [(0, 7, 3), (2, 8, 6)])
+    names = [ledger.name(seq) for seq in range(1, 7)]
+    ledger.close()
+    (doubts,) = folder.glob("*.dbt")
+    after, doubted = log.read_bytes(), doubts.read_bytes()
+    cuts = [(before, doubted[:at]) for at in range(len(doubted))]
+    cuts += [(after[:at], doubted) for at in range(len(before), len(after) + 1)]
+    for tokens, written in cuts:
+        log.write_bytes(tokens)
+        doubts.write_bytes(written)
+        again = module_.Ledger(str(folder), new_id)
+        found = [again.doubt(number) for number in range(1, again.last_doubt + 1)]
+        assert again.last_seq == (6 if tokens == after else 5)
+        assert found == [(0, 7, names[2]), (2, 8, names[5])][: len(written) // module_.RECORD]
+        again.record([], [(1, 9, 1)])
+        assert again.doubt(again.last_doubt) == (1, 9, names[0])
+        again.close()
+        for other in folder.glob("*.dbt"):
+            other.unlink()
+    assert len(cuts) == 3 * module_.RECORD + 1
+
+
+def test_doubts_are_kept_until_they_are_stored_and_none_of_their_numbers_is_ever_missing(tmp_path: Path) -> None:
+    module_ = module("ledger")
+    ledger = module_.Ledger(str(tmp_path / "l"), ids())
+    ledger.record([(1, 0, 9_000, [])] * 3)
+    for _ in range(10):
+        ledger.record([], [(0, 7, 2)] * 85)
+    assert {ledger.doubt(number) for number in range(1, 851)} == {(0, 7, ledger.name(2))}
+    ledger.doubts_stored(850)
+    ledger.record([], [(1, 7, 2)])
+    assert ledger.last_doubt == 851
+    assert len(list((tmp_path / "l").glob("*.dbt"))) <= 5
+    assert ledger.doubt(1)[2] not in {ledger.name(seq) for seq in (1, 2, 3)}
+    ledger.close()
+
+
+def test_a_ledger_that_is_full_of_doubts_refuses_before_it_forgets(tmp_path: Path) -> None:
+    module_ = module("ledger")
+    ledger = module_.Ledger(str(tmp_path / "l"), ids())
+    ledger.record([(1, 0, 9_000, [])])
+    with pytest.raises(module_.LedgerFull):
+        ledger.record([(1, 0, 9_000, [])], [(0, 7, 1)] * 110 * 85)
+    for _ in range(90):
+        ledger.record([(1, 0, 9_000, [])], [(0, 7, 1)] * 85)
+    with pytest.raises(module_.LedgerFull):
+        ledger.record([(1, 0, 9_000, [])], [(0, 7, 1)] * 20 * 85)
+    assert ledger.doubt(1) == (0, 7, ledger.name(1))
+    assert ledger.last_seq == 91
+    ledger.doubts_stored(ledger.last_doubt)
+    ledger.record([(1, 0, 9_000, [])], [(0, 7, 1)] * 20 * 85)
     ledger.close()

@@ -218,6 +218,21 @@ def restored(pico: Pico, copy: Path) -> None:
     pico.start()
 
 
+def test_a_doubt_that_was_never_recorded_here_proves_that_an_old_flash_was_written_back(
+    broker: Broker, tmp_path: Path
+) -> None:
+    companion, pico = Companion(broker), Pico(tmp_path / "flash", broker)
+    pico.fall(3)
+    ledger = pico.temple.ledger
+    source, last = ledger.source, ledger.last_doubt
+    for doubts in (last, last + 1):
+        assert ledger.source == source
+        companion.say(contract.Ack(source, 3, None, None, doubts))
+        pico.turn(11)
+    assert ledger.source != source
+    assert pico.notices() == ["ledger_restored"]
+
+
 def test_every_token_that_falls_after_an_old_flash_was_written_back_counts(broker: Broker, tmp_path: Path) -> None:
     companion, pico = Companion(broker), Pico(tmp_path / "flash", broker)
     pico.fall(20)
