@@ -214,14 +214,10 @@ class Temple:
         self._counted(god, token, now_ms, start_us)
 
     def _prove(self, now_ms):
-        """Switch the emitters when it is due, and judge the pulse; doubt what a beam made that they do not prove."""
+        """Switch the emitters when it is due, and judge the pulse."""
         if self._pulse is None:
             return
         self._judge_pulse(self._proofs.settle(now_ms), self._proofs.certain)
-        for god in range(2):
-            since_ms = self._proofs.unproved_since(god)
-            if since_ms is not None:
-                self._doubts += self._judge.unproved(god, since_ms * 1000)
         for seen in self.seen:
             if seen.dark_ms is not None:
                 self._edge_ms = max(self._edge_ms, seen.dark_ms)
@@ -244,6 +240,13 @@ class Temple:
             self._proofs.note(god, not failed)
             slot.prove(not failed)
             self.seen[god].changed = True
+            self._doubt_unproved(god)
+
+    def _doubt_unproved(self, god):
+        """Doubt what a beam made since it was last proved, if its last proof failed."""
+        since_ms = self._proofs.unproved_since(god)
+        if since_ms is not None:
+            self._doubts += self._judge.unproved(god, since_ms * 1000)
 
     def _counted(self, god, token, now_ms, start_us=None):
         """Take a token that a slot made of its beam's spells, and judge it unless it waits for a person anyway."""
@@ -254,6 +257,7 @@ class Temple:
         self.seen[god].token(width_us, flags)
         if self._fell(god, token, now_ms, ["test"] if measured else []) and not measured and "jam" not in flags:
             self._doubt(god, self._judge.take(god, self._fallen, start_us, width_us), now_ms)
+            self._doubt_unproved(god)
         self._calibration.token(name, width_us, flags)
 
     def _doubt(self, god, found, now_ms):

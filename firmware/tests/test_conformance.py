@@ -179,7 +179,7 @@ def test_every_counter_comes_to_the_same_tokens(
         for god, expected in reference(one.timeline, limits).items():
             (compared_loosely if pi else compared)(kept[god], expected, cuts, limits)
     restarts = any(isinstance(moment, Restart) for moment in moments)
-    # A board cannot switch its emitters to prove its beams either.
+    # Nothing switches the emitters of the boards here.
     if found is not None and not unheard and script.emitters is Emitters.FIXED:
         assert {god: found[god] for god in script.expected.findings} == dict(script.expected.findings)
     if script.emitters is Emitters.FIXED and not (counter == "uno" and file.stem in AT_ONCE):

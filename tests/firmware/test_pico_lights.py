@@ -331,6 +331,8 @@ def test_pixels_glow_in_the_gods_own_colours(tmp_path: Path) -> None:
         ({"lamps": "ws2812", "lamp_each": 1.5}, "lamp_each is 1.5; expected a whole number"),
         ({"lamps": "leds", "lamp_tlaloc": 17}, "lamp_tlaloc is 17; expected another pin than tlaloc's"),
         ({"piezo": 16}, "piezo is 16; expected another pin than huitzilopochtli's"),
+        ({"emitters": 16}, "emitters is 16; expected another pin than huitzilopochtli's"),
+        ({"emitters": 22, "piezo": 22}, "piezo is 22; expected another pin than emitters's"),
         ({"lamps": "leds", "piezo": 18}, "piezo is 18; expected another pin than lamp_huitzilopochtli's"),
         ({"lamps": "leds", "piezo": 2}, "piezo is 2, which has the PWM of lamp_huitzilopochtli"),
         ({"piezo": True}, "piezo is True; expected a number"),

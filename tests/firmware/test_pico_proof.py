@@ -114,10 +114,12 @@ def test_a_beam_that_a_lamp_lights_says_so_within_a_minute_and_what_it_made_is_d
     assert board.temple.slots[1].beam == "unproved"
     assert board.companion.counted() == {God.TLALOC: ["unproved"], God.HUITZILOPOCHTLI: [""]}
     board.lamp.clear()
+    board.fall(God.TLALOC)
+    assert board.companion.counted()[God.TLALOC] == ["unproved", "unproved"]
     board.run(61)
     assert board.findings() == [[], []]
     board.fall(God.TLALOC)
-    assert board.companion.counted()[God.TLALOC] == ["unproved", ""]
+    assert board.companion.counted()[God.TLALOC] == ["unproved", "unproved", ""]
 
 
 @pytest.mark.parametrize("later_us", range(-16_000, 8_000, 1_000))
