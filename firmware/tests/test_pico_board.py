@@ -108,6 +108,48 @@ def test_lamps_have_the_same_colours_under_a_real_micropython_as_on_a_raspberry_
     assert all(one == pytest.approx(other, abs=1e-4) for one, other in zip(shown, expected, strict=True))
 
 
+WEEKS = """
+import json
+import world
+from beams import Beam
+from judge import Judge
+from slots import Limits
+
+def step():
+    found = []
+    for begin in (0, 3000000000000):
+        world.reset()
+        world.now_us = begin
+        beams, judge = [Beam(number, 16 + number, 5000, lambda: world.now_us) for number in range(2)], Judge(Limits())
+        spells, doubts = [], []
+        for number in range(12):
+            for god in range(2):
+                world.pass_to(world.now_us + 70000 + 9000 * god)
+                world.put(16 + god, 0)
+                world.pass_to(world.now_us + 8000)
+                world.put(16 + god, 1)
+            world.pass_to(world.now_us + 200000)  # the flash is busy
+            for god in range(2):
+                start_us, width_us = beams[god].spell()
+                spells.append((start_us - begin, width_us))
+                doubts += judge.take(god, number, start_us, width_us)
+                beams[god].spell()
+        found.append([spells, doubts])
+    return json.dumps(found)
+"""
+
+
+def test_a_real_micropython_reckons_after_weeks_as_at_its_start(tmp_path: Path) -> None:
+    """Its small whole numbers end at 30 bits: 18 minutes of microseconds."""
+    first, later = micropython(tmp_path, WEEKS)
+    assert first == later
+    spells, doubts = first
+    assert len(spells) == 24
+    began_us = [start_us for start_us, _ in spells[::2]]
+    assert {later - before for before, later in pairwise(began_us)} <= {364_980, 365_000, 365_020}
+    assert {reason for reason, _ in doubts} == {1}
+
+
 PICO_HEAP = 180 * 1024
 """Bytes: less than MicroPython leaves to programs on a Pico W beside its Wi-Fi."""
 

@@ -215,12 +215,12 @@ def test_identify_reports_who_is_there_as_a_pi_does(start: Start) -> None:
 
 def test_a_selftest_reports_what_was_seen_and_what_is_wrong(start: Start) -> None:
     board = start()
-    board.fall(TLALOC, 9_000, 12_345, 15_000)
+    board.fall(TLALOC, 9_000, 12_340, 15_000)
     result: Any = board.ask(CommandName.SELFTEST).result
     assert (result["state"], result["emitters"], result["limits"]["min_break_ms"]) == ("ready", "fixed", 3)
     tlaloc = result["beams"]["tlaloc"]
     assert (tlaloc["reads"], tlaloc["beam"], tlaloc["tokens"], tlaloc["edges"]) == ("clear", "clear", 3, 6)
-    assert tlaloc["widths_ms"] == {"number": 3, "lowest": 9, "middle": 12.345, "highest": 15}
+    assert tlaloc["widths_ms"] == {"number": 3, "lowest": 9, "middle": 12.34, "highest": 15}
     assert tlaloc["findings"] == []
     other = result["beams"]["huitzilopochtli"]
     assert (other["widths_ms"], other["findings"]) == (None, [{"code": "unproved"}])

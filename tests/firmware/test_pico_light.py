@@ -17,6 +17,7 @@ from controller.core.counting import Limits
 from controller.simulation.fast import play_fast
 from controller.simulation.parser import Script, variants
 from controller.simulation.timeline import Change, expand
+from templo import contract
 from templo.contract import Emitters, Flag, God
 from tests.firmware.test_pico_restored import new_id
 
@@ -43,12 +44,17 @@ class Companion:
     def __init__(self) -> None:
         self.tokens: dict[str, God] = {}
         self.reasons: dict[str, str] = {}
+        self.replies: list[Any] = []
         self._inbox: list[Any] = ["up"]
         self._stored = 0
 
     def turn(self, now_ms: int, will: bytes) -> list[Any]:
         found, self._inbox = self._inbox, []
         return found
+
+    def ask(self, command: contract.Command) -> None:
+        """Send a command with the next turn."""
+        self._inbox.append(("templo/templo/command", contract.encode(command), False))
 
     def room(self) -> bool:
         return True
@@ -60,6 +66,8 @@ class Companion:
             self._stored += 1
             for token in said["tokens"]:
                 self.reasons.setdefault(token, said["reason"])
+        elif leaf == "reply":
+            self.replies.append(said["result"])
         elif leaf == "token":
             self.tokens[said["token"]] = God(said["god"])
             if "jam" in said["flags"]:

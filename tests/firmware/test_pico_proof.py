@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from templo import contract
 from tests.firmware.test_pico_light import PINS, Companion, God
 from tests.firmware.test_pico_restored import new_id
 
@@ -82,6 +83,11 @@ class Board:
         return [[code for code, _ in found] for found in self.temple.findings()]
 
 
+def command(digit: str) -> contract.Command:
+    at = contract.parse_utc(module("wire").format_utc(1795286527123 + 60_000))
+    return contract.Command(digit * 32, contract.CommandName.SELFTEST, at)
+
+
 @pytest.fixture
 def board(tmp_path: Path) -> Iterator[Board]:
     one = Board(tmp_path / "ledger")
@@ -120,6 +126,22 @@ def test_a_beam_that_a_lamp_lights_says_so_within_a_minute_and_what_it_made_is_d
     assert board.findings() == [[], []]
     board.fall(God.TLALOC)
     assert board.companion.counted()[God.TLALOC] == ["unproved", "unproved", ""]
+
+
+def test_a_selftest_proves_the_beams_at_once_unless_one_has_just_changed(board: Board) -> None:
+    board.run(5)
+    board.lamp.add(God.TLALOC)
+    board.companion.ask(command("a"))
+    board.run(0.1)
+    board.lamp.clear()
+    board.fall(God.HUITZILOPOCHTLI)
+    board.companion.ask(command("b"))
+    board.run(0.1)
+    first, second = board.companion.replies
+    assert (first["emitters"], second["emitters"]) == ("switched", "busy")
+    assert {god: beam["proof"] for god, beam in first["beams"].items()} == {"tlaloc": False, "huitzilopochtli": True}
+    assert first["beams"]["tlaloc"]["findings"] == [{"code": "no_answer"}]
+    assert len(board.pulses) == 2
 
 
 @pytest.mark.parametrize("later_us", range(-16_000, 8_000, 1_000))
