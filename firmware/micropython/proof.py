@@ -20,13 +20,17 @@ _POLL_US = 200
 
 
 class Pulse:
-    """Emitters off from `off_us` on, and on again at `lit_us`; `answers` as `finding` takes them, for each beam."""
+    """Emitters off from `off_us` on, and on again at `lit_us`.
 
-    def __init__(self, off_us, lit_us, answers):
+    For each beam `answers` holds what `finding` takes, and `falls` how often it went dark.
+    """
+
+    def __init__(self, off_us, lit_us, answers, falls):
         """Store what was measured."""
         self.off_us = off_us
         self.lit_us = lit_us
         self.answers = answers
+        self.falls = falls
 
 
 def send(switch, beams, clock_us, sleep_us):
@@ -49,8 +53,9 @@ def send(switch, beams, clock_us, sleep_us):
         switch(1)
     lit_us = clock_us()
     lit = followed(False)
-    answers = [(lit[god], unlit[god], beam.falls() != before[god]) for god, beam in enumerate(beams)]
-    return Pulse(off_us, lit_us, answers)
+    falls = [beam.falls() - before[god] for god, beam in enumerate(beams)]
+    answers = [(lit[god], unlit[god], falls[god] > 0) for god in range(len(beams))]
+    return Pulse(off_us, lit_us, answers, falls)
 
 
 def finding(answer):
@@ -77,6 +82,8 @@ class Proofs:
         self._confirming = set()
         self._pulse = None
         self._interrupted = [False, False]
+        self.falls = [0, 0]
+        """How often pulses have darkened each beam, which is no edge of its own."""
 
     @property
     def pending(self):
@@ -106,6 +113,7 @@ class Proofs:
         self._tried_ms = self._lit_ms = now_ms
         self._confirming, self._suspected = self._suspected, set()
         self._interrupted = [False, False]
+        self.falls = [self.falls[god] + pulse.falls[god] for god in range(2)]
 
     def take(self, god, start_us, width_us):
         """Return whether a spell is the pulse's alone; any other that it touches voids the proof."""

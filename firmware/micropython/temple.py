@@ -192,7 +192,7 @@ class Temple:
                 seen.changed = True
             dark = beam.dark()
             self._counted(god, slot.level(now_ms, dark), now_ms)
-            if seen.level(now_ms, dark, beam.falls()):
+            if seen.level(now_ms, dark, beam.falls() - self._proofs.falls[god]):
                 slot.unheard()
                 beam.again()
 
@@ -228,9 +228,7 @@ class Temple:
         """Remember what receivers answered; where it is not certain, a proof that fails has to fail twice."""
         for god, answer in answers:
             slot, failed = self.slots[god], proof.finding(answer) is not None
-            if (
-                slot.dark and answer[0] and answer[1]
-            ):  # that a beam which is known to be dark stays dark proves nothing
+            if slot.dark and answer[0] and answer[1]:  # it is known to be dark: that it stays so proves nothing
                 if certain:
                     self._answers[god] = answer
                 continue

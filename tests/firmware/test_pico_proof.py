@@ -103,6 +103,7 @@ def test_beams_are_proved_at_the_start_after_ten_quiet_seconds_and_then_each_min
     assert [round(at_us / SECOND) for at_us in board.pulses] == [0, 11, 71, 131]
     assert board.temple.ledger.last_seq == 1
     assert [slot.glitches for slot in board.temple.slots] == [0, 0]
+    assert [seen.falls for seen in board.temple.seen] == [0, 1]
     assert board.companion.reasons == {}
 
 
