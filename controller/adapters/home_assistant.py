@@ -58,12 +58,7 @@ def announcement(identity: Identity, coloured: bool | None = None, tenant: str =
             "sw_version": identity.software,
         },
         "origin": {"name": "templo-mayor", "sw_version": identity.software},
-        "availability": [
-            {
-                "topic": topic(temple, Status.leaf),
-                "value_template": _choice(json_path(Status, "state"), _ALIVE, "online", "offline"),
-            }
-        ],
+        "availability": [_alive(temple)],
         "qos": declaration_of(Status).qos,
         "components": {key: {"unique_id": f"templo-{temple}-{key}", **each} for key, each in parts.items()},
     }
@@ -77,6 +72,13 @@ def _of_tenant(tenant: str, value: object, key: str = "") -> object:
     if isinstance(value, list):
         return [_of_tenant(tenant, each) for each in value]
     return tenant_topic(tenant, value) if isinstance(value, str) and key.endswith("topic") else value
+
+
+def _alive(temple: str) -> dict[str, object]:
+    return {
+        "topic": topic(temple, Status.leaf),
+        "value_template": _choice(json_path(Status, "state"), _ALIVE, "online", "offline"),
+    }
 
 
 def _parts(temple: str) -> dict[str, dict[str, object]]:
@@ -149,6 +151,16 @@ def _lamps(temple: str, coloured: bool) -> dict[str, dict[str, object]]:
         "schema": "template",
         "name": "Lamps",
         "icon": "mdi:fire",
+        "availability": [
+            _alive(temple),
+            {
+                "topic": topic(temple, Light.leaf),
+                "value_template": (
+                    f"{{{{ 'offline' if value_json.{json_path(Light, 'fault')} is defined else 'online' }}}}"
+                ),
+            },
+        ],
+        "availability_mode": "all",
         "state_topic": topic(temple, Light.leaf),
         "state_template": f"{{{{ 'on' if value_json.{json_path(Light, 'on')} else 'off' }}}}",
         "brightness_template": f"{{{{ value_json.{json_path(Light, 'brightness')} }}}}",

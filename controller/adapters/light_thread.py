@@ -16,7 +16,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from controller.core.lights import AT_FIRST, CHIRPS, SIGNALS, Frame, Scene, Shrine, Tune, colour, note
 from controller.core.ports import Lights
 from controller.core.slots import ALARMING
-from templo.contract import Beam, Findings, God, Light, Mood, SetLight
+from templo.contract import MOST_FAULT, Beam, Findings, God, Light, Mood, SetLight
+from templo.quoting import printable
 
 FRAME_S = 0.04
 """25 frames a second."""
@@ -61,7 +62,8 @@ class _Output(Generic[_T]):
     """One thing that the thread drives; where it fails it stays off, and the others go on."""
 
     def __init__(self, name: str, device: Lamps | Buzzer, compute: Callable[[int], _T], show: Callable[[_T], None]):
-        self.failed = False
+        self.fault: str | None = None
+        """Why it stays off, in printable characters."""
         self._name = name
         self._device = device
         self._compute = compute
@@ -75,7 +77,7 @@ class _Output(Generic[_T]):
 
     def turn(self, now_ns: int) -> None:
         """Show what is to be shown now, where that is something else."""
-        if self.failed:
+        if self.fault is not None:
             return
         with self._guard():
             if (now := self._compute(now_ns)) != self._current:
@@ -92,8 +94,8 @@ class _Output(Generic[_T]):
         try:
             yield
         except Exception as error:  # a failing lamp must not end the temple
-            self.failed = True
-            log.error("the %s stay off until the next start: %s", self._name, str(error) or type(error).__name__)
+            self.fault = printable(str(error) or type(error).__name__, MOST_FAULT)
+            log.error("the %s stay off until the next start: %s", self._name, self.fault)
             self.close()
 
 
@@ -191,10 +193,11 @@ class LightThread(Lights):
         outputs: list[_Output[Any]] = [each for each in (self._lamps, self._buzzer) if each is not None]
         for each in outputs:
             each.open()
-        while not self._ended.wait(FRAME_S) and not all(each.failed for each in outputs):
+        while not self._ended.wait(FRAME_S):
             if self._lamps is not None and self._unpublished.is_set():
                 self._unpublished.clear()  # before it is read: a later change is published by the next frame
-                self._publish(replace(self._light, on=self._light.on and not self._lamps.failed))
+                fault = self._lamps.fault
+                self._publish(replace(self._light, on=self._light.on and fault is None, fault=fault))
             now_ns = self._monotonic_ns()
             for each in outputs:
                 each.turn(now_ns)

@@ -19,9 +19,8 @@ def announcement(temple, kind, software, coloured=None):
     payload += (
         '{"device":{"identifiers":["templo-%s"],"name":"%s","manufacturer":"Templo Mayor","model":"%s",'
         '"sw_version":"%s"},'
-        '"origin":{"name":"templo-mayor","sw_version":"%s"},"availability":[{"topic":"%s","value_template":'
-        "\"{{ 'online' if value_json.state in ['ready', 'alert'] else 'offline' }}\"}],"
-        '"qos":1,"components":{' % (temple, name, kind, software, software, topic(temple, "status"))
+        '"origin":{"name":"templo-mayor","sw_version":"%s"},"availability":[%s],'
+        '"qos":1,"components":{' % (temple, name, kind, software, software, _alive(temple))
     ).encode()
     for god in range(2):
         for part in _parts(temple, GODS[god], _NAMES[god]):
@@ -34,6 +33,13 @@ def announcement(temple, kind, software, coloured=None):
             payload += part.encode()
     payload += b"}}"
     return "homeassistant/device/%s/config" % temple, payload
+
+
+def _alive(temple):
+    return (
+        '{"topic":"%s","value_template":'
+        "\"{{ 'online' if value_json.state in ['ready', 'alert'] else 'offline' }}\"}" % topic(temple, "status")
+    )
 
 
 def _parts(temple, god, name):
@@ -60,18 +66,21 @@ def _lamps(temple, coloured):
         '{% if brightness is defined %},\\"brightness\\":{{ brightness }}{% endif %}'
         '{% if effect is defined %},\\"effect\\":\\"{{ effect }}\\"{% endif %}'
     )
-    templates = ""
+    templates, light = "", topic(temple, "light")
     if coloured:
         more += '{% if red is defined %},\\"colour\\":[{{ red }},{{ green }},{{ blue }}]{% endif %}'
         for n, name in enumerate(("red", "green", "blue")):
             templates += '"%s_template":"{{ value_json.colour[%d] }}",' % (name, n)
     return (
-        '%s,"platform":"light","schema":"template","name":"Lamps","icon":"mdi:fire","state_topic":"%s",'
+        '%s,"platform":"light","schema":"template","name":"Lamps","icon":"mdi:fire",'
+        '"availability":[%s,{"topic":"%s","value_template":'
+        "\"{{ 'offline' if value_json.fault is defined else 'online' }}\"}],"
+        '"availability_mode":"all","state_topic":"%s",'
         "\"state_template\":\"{{ 'on' if value_json.on else 'off' }}\","
         '"brightness_template":"{{ value_json.brightness }}","effect_template":"{{ value_json.effect }}",'
         '"effect_list":["signals","steady"],%s"command_topic":"%s",'
         '"command_on_template":"{\\"v\\":1,\\"on\\":true%s}","command_off_template":"{\\"v\\":1,\\"on\\":false}"}'
-        % (_begun(temple, "lamps"), topic(temple, "light"), templates, topic(temple, "set_light"), more)
+        % (_begun(temple, "lamps"), _alive(temple), light, light, templates, topic(temple, "set_light"), more)
     )
 
 

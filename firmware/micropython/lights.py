@@ -4,6 +4,7 @@ It is loaded only where lamps or a piezo are set up. Times are milliseconds of a
 piezo come in, and what fails of them stays off until the next start.
 """
 
+import json
 from math import cos, pi
 
 import wire
@@ -78,8 +79,11 @@ def note(tune, begun_ms, now_ms):
 class Lights:
     """The lamps of one temple, and its piezo."""
 
-    def __init__(self, lamps, piezo):
-        """Take what can be driven: `lamps` shows two colours, `piezo` plays hertz or None; each may be None."""
+    def __init__(self, lamps, piezo, fault=None):
+        """Take what can be driven: `lamps` shows two colours, `piezo` plays hertz or None; each may be None.
+
+        `fault` is why the lamps that the settings name cannot be driven.
+        """
         self._lamps = lamps
         self._piezo = piezo
         self._tokens = [None, None]
@@ -89,7 +93,8 @@ class Lights:
         self._light = (True, 255, (255, 150, 60), "signals")
         self._next_ms = self._again_ms = 0
         self._shown = self._played = None
-        self.unpublished = lamps is not None
+        self._fault = fault
+        self.connected()
 
     def token(self, god, now_ms):
         """Let a shrine glow, and sound."""
@@ -102,7 +107,7 @@ class Lights:
 
     def connected(self):
         """Publish how the lamps are set: a broker may have forgotten it."""
-        self.unpublished = self._lamps is not None
+        self.unpublished = self._lamps is not None or self._fault is not None
 
     def take(self, leaf, payload, now_ms):
         """Take a game's mood, or a change of how the lamps are set; raises `WireError`."""
@@ -131,8 +136,8 @@ class Lights:
                     self._lamps.show(colours)
                 except (OSError, ValueError) as error:
                     print("The lamps stay off until the next start:", error)
-                    self._lamps = None
-                    self.unpublished = False
+                    self._lamps, self._fault = None, str(error)
+                    self.unpublished = True
         if self._piezo is not None:
             hertz = note(self._tune, self._tune_ms, now_ms) if self._light[0] else None
             if hertz != self._played:
@@ -146,8 +151,10 @@ class Lights:
     def message(self):
         """Write how the lamps are set."""
         on, brightness, (red, green, blue), effect = self._light
-        form = '{"v":1,"on":%s,"brightness":%d,"colour":[%d,%d,%d],"effect":"%s"}'
-        return (form % ("true" if on else "false", brightness, red, green, blue, effect)).encode()
+        fault = "" if self._fault is None else ',"fault":%s' % json.dumps(self._fault)
+        form = '{"v":1,"on":%s,"brightness":%d,"colour":[%d,%d,%d],"effect":"%s"%s}'
+        shown = "true" if on and not fault else "false"
+        return (form % (shown, brightness, red, green, blue, effect, fault)).encode()
 
     def _colour(self, god, now_ms, stopped, trouble):
         return colour(

@@ -170,22 +170,26 @@ def lights(chosen):
     from lamps import Leds, Piezo
     from lights import Lights
 
-    lamps = None
+    lamps = fault = None
     if chosen["lamps"] == "leds":
-        lamps = _opened(lambda: Leds((chosen["lamp_huitzilopochtli"], chosen["lamp_tlaloc"]), chosen["lamp_percent"]))
+        lamps, fault = _opened(
+            lambda: Leds((chosen["lamp_huitzilopochtli"], chosen["lamp_tlaloc"]), chosen["lamp_percent"])
+        )
     elif chosen["lamps"] == "ws2812":
         from pixels import Ws2812
 
-        lamps = _opened(lambda: Ws2812(chosen["lamp_data"], chosen["lamp_each"], chosen["lamp_percent"]))
-    return Lights(lamps, None if chosen["piezo"] is None else _opened(lambda: Piezo(chosen["piezo"])))
+        lamps, fault = _opened(lambda: Ws2812(chosen["lamp_data"], chosen["lamp_each"], chosen["lamp_percent"]))
+    piezo = None if chosen["piezo"] is None else _opened(lambda: Piezo(chosen["piezo"]))[0]
+    return Lights(lamps, piezo, fault)
 
 
 def _opened(device):
+    """Return the device, and why it is none."""
     try:
-        return device()
+        return device(), None
     except (OSError, ValueError) as error:
         print("It stays off until the next start:", error)
-        return None
+        return None, str(error)
 
 
 def open_ledger():

@@ -45,6 +45,7 @@ from templo.contract.messages import (
     CONTRACT,
     MAX_WIDTH_MS,
     MOST_DOUBTED,
+    MOST_FAULT,
     MOST_FINDINGS,
     MOST_NOTICES,
     Ack,
@@ -87,11 +88,11 @@ from templo.contract.vocabulary import (
 
 __all__ = [
     "CONTRACT", "DISCOVERY", "MAX_FACT", "MAX_PAYLOAD", "MAX_SEQ", "MAX_WIDTH_MS", "MOST_DOUBTED", "MOST_FACTS",
-    "MOST_FINDINGS", "MOST_NOTICES", "NAME_EXPECTED", "ROOT", "TABLES_ROOT", "TEMPLE_NAME", "TENANTS_ROOT", "VERSION",
-    "Ack", "Beam", "Catalogue", "Changed", "Command", "CommandName", "Count", "Declaration", "Doubt", "Emitters",
-    "Finding", "Findings", "Flag", "God", "Kind", "Light", "LightEffect", "Message", "Mood", "Noise", "Notice",
-    "Place", "Reply", "Role", "Score", "SetLight", "State", "Status", "Timing", "Token", "Trouble", "WireError",
-    "access_rules", "companion_tenant_rules", "declaration_of", "decode", "discovery_topic", "encode",
-    "format_utc", "json_path", "parse_topic", "parse_utc", "split_tenant", "table_topic", "temple_name",
-    "tenant_access_rules", "tenant_name", "tenant_topic", "topic",
+    "MOST_FAULT", "MOST_FINDINGS", "MOST_NOTICES", "NAME_EXPECTED", "ROOT", "TABLES_ROOT", "TEMPLE_NAME",
+    "TENANTS_ROOT", "VERSION", "Ack", "Beam", "Catalogue", "Changed", "Command", "CommandName", "Count",
+    "Declaration", "Doubt", "Emitters", "Finding", "Findings", "Flag", "God", "Kind", "Light", "LightEffect",
+    "Message", "Mood", "Noise", "Notice", "Place", "Reply", "Role", "Score", "SetLight", "State", "Status",
+    "Timing", "Token", "Trouble", "WireError", "access_rules", "companion_tenant_rules", "declaration_of",
+    "decode", "discovery_topic", "encode", "format_utc", "json_path", "parse_topic", "parse_utc",
+    "split_tenant", "table_topic", "temple_name", "tenant_access_rules", "tenant_name", "tenant_topic", "topic",
 ]  # fmt: skip

@@ -34,6 +34,7 @@ MOST_FINDINGS = 16
 MOST_NOTICES = 16
 MOST_SIGNALS = 16
 MOST_DOUBTED = 64
+MOST_FAULT = 512
 
 HexId: TypeAlias = Annotated[str, HEX_ID]
 Code: TypeAlias = Annotated[str, CODE]
@@ -265,7 +266,7 @@ class Light:
     """Retained, by a temple with lamps: whether they are on, how bright, in which colour, and what they do at rest.
 
     While they are off they show nothing, no token either. The colour is that of `steady`; lamps of one colour have
-    their own.
+    their own. `fault` is why the lamps cannot be driven, in plain words: they are then off, whatever is asked for.
     """
 
     leaf: ClassVar[str] = "light"
@@ -273,6 +274,7 @@ class Light:
     brightness: Brightness
     colour: RedGreenBlue
     effect: LightEffect
+    fault: Omitted[Annotated[str, Text(MOST_FAULT)]] = None
 
 
 @message(about="a change of the temple's lamps", sent_by=(Role.HOME_ASSISTANT,), read_by=(Role.TEMPLE,))

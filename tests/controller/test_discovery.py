@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -64,6 +65,8 @@ ENTITY: dict[str, Check] = {
     "icon": _icon,
     "qos": _one_of(0, 1, 2),
     "enabled_by_default": _one_of(True, False),
+    "availability": lambda value: isinstance(value, list) and bool(value),
+    "availability_mode": _one_of("all", "any", "latest"),
 }
 PLATFORMS: dict[str, tuple[set[str], dict[str, Check]]] = {
     "sensor": (
@@ -123,6 +126,7 @@ DEVICE: dict[str, Check] = {
     "manufacturer": _text,
     "model": _text,
     "sw_version": _text,
+    "configuration_url": lambda value: bool(urlsplit(str(value)).hostname) and str(value).startswith("http"),
 }
 ORIGIN: dict[str, Check] = {"name": _text, "sw_version": _text}
 AVAILABILITY: dict[str, Check] = {
@@ -166,6 +170,8 @@ def faults_of(topic: str, payload: bytes) -> list[str]:
             continue
         required, own = PLATFORMS[part["platform"]]
         faults += _keys(key, part, {**ENTITY, **own}, {"platform", "unique_id", *required})
+        for each in part.get("availability", []):
+            faults += _keys(f"{key}.availability", each, AVAILABILITY, {"topic"})
         if str(part.get("name", "")).startswith(root["device"]["name"]):
             faults.append(f"{key}.name repeats the device's, which is shown before it")
     return faults
@@ -297,6 +303,17 @@ def test_the_state_of_the_lamps_is_that_of_the_message() -> None:
     expected = {"state": "on", "brightness": "77", "red": "1", "green": "20", "blue": "255", "effect": "steady"}
     assert shows == {f"{key}_template": value for key, value in expected.items()}
     assert shown(found["state_template"], replace(light, on=False)) == "off"
+
+
+@pytest.mark.parametrize(("fault", "words"), [(None, "online"), ("lights.spi is away", "offline")])
+def test_lamps_that_cannot_be_driven_are_not_available(fault: str | None, words: str) -> None:
+    found = lamps(coloured=True)
+    temple, own = found["availability"]
+    assert [temple] == json.loads(announcement(identity())[1])["availability"]
+    assert found["availability_mode"] == "all"
+    assert own["topic"] == found["state_topic"]
+    light = contract.Light(False, 77, (1, 20, 255), LightEffect.STEADY, fault)
+    assert shown(own["value_template"], light) == words
 
 
 @pytest.mark.parametrize(

@@ -308,7 +308,35 @@ def test_lamps_that_fail_are_logged_once(caplog: pytest.LogCaptureFixture) -> No
     assert [each.getMessage() for each in caplog.records] == ["the lights stay off until the next start: GPIO busy"]
 
 
+@pytest.mark.usefixtures("expects_warnings")
+def test_every_change_of_lamps_that_failed_is_answered_with_why_they_stay_off() -> None:
+    published: list[Light] = []
+    lights = LightThread(Broken(), time.monotonic_ns, lambda light: not published.append(light))
+    lights.start()
+    lights.connected()
+    eventually(lambda: len(published) == 1)
+    lights.received(SetLight(True, brightness=9))
+    eventually(lambda: len(published) == 2)
+    lights.close()
+    assert [(light.on, light.fault) for light in published] == [(False, "GPIO busy")] * 2
+
+
 # -- at a real broker --
+
+
+def test_a_temple_whose_ws2812_have_no_device_refuses_each_change_in_words(tmp_path: Path) -> None:
+    missing = ("--set", "lights.lamps=ws2812", "--set", "lights.spi=/dev/spidev987.0")
+    with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
+        temple = Temple(tmp_path / "temple", broker.port, *missing).start()
+        try:
+            companion.until(lambda: any(isinstance(each, Light) for each in companion.received))
+            companion.received.clear()
+            companion.say(SetLight(True))
+            (light,) = companion.until(lambda: [each for each in companion.received if isinstance(each, Light)])
+            assert not light.on
+            assert light.fault.startswith("lights.")
+        finally:
+            temple.stop()
 
 
 def test_a_temple_shows_the_game_s_mood_and_takes_a_home_s_changes_of_its_lamps(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +251,14 @@ def test_lamps_and_a_piezo_that_fail_cost_no_token(tmp_path: Path, capsys: pytes
     assert said.count("no such pin") == said.count("freq out of range") == 1
 
 
+def test_each_change_of_lamps_that_failed_is_answered_with_why_they_stay_off(tmp_path: Path) -> None:
+    board = Board(tmp_path / "ledger", Lamps(broken=True), None)
+    board.turn(1)
+    board.receive("set_light", b'{"v":1,"on":true}')
+    *_, failed, answered = board.link.of("light")
+    assert failed == answered == replace(core.AT_FIRST, on=False, fault="no such pin")
+
+
 def test_a_temple_without_lights_neither_loads_them_nor_publishes_a_light() -> None:
     settings, main = module("settings"), module("main")
     chosen = settings.checked({"ssid": "a", "wifi_password": "", "broker": "b"})
@@ -299,13 +308,19 @@ def test_pixels_are_sent_by_a_machine_that_neither_the_beams_nor_the_wi_fi_use()
         rp2.StateMachine(rp2.CLAIMED, pixels.bits, freq=pixels.HERTZ)
 
 
-def test_a_state_machine_that_another_claims_leaves_the_pixels_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_state_machine_that_another_claims_leaves_the_pixels_out_with_the_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     settings, main, pixels, rp2 = module("settings"), module("main"), module("pixels"), module("rp2")
     pixels.MACHINE = rp2.CLAIMED
     chosen = settings.checked({"ssid": "a", "wifi_password": "", "broker": "b", "lamps": "ws2812"})
     lights = main.lights(chosen)
     lights.turn(0, [False, False], None)
-    assert not lights.unpublished
+    assert lights.unpublished
+    light = contract.decode("light", lights.message())
+    assert isinstance(light, Light)
+    assert not light.on
+    assert "claimed" in str(light.fault)
     assert "claimed" in capsys.readouterr().out
 
 
