@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from templo.setting_types import HIDDEN, Hosts, OptionalTenant, PathText, Port, split_port, text, whole
@@ -19,6 +20,18 @@ class Address(NamedTuple):
 
     host: str
     port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is on this machine, reached from this machine alone.
+
+        >>> [Address(host, 1883).is_loopback for host in ("127.0.0.2", "::1", "localhost", "broker.lan")]
+        [True, True, True, False]
+        """
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host.rstrip(".") == "localhost"
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"

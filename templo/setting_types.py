@@ -62,6 +62,10 @@ Hosts: TypeAlias = Annotated[str, matching(_LISTED, _HOSTS)]
 OptionalHosts: TypeAlias = Annotated[
     str, matching(rf"(?:{_LISTED})?", "host names or addresses as in broker.host, or nothing")
 ]
+WebAddress: TypeAlias = Annotated[
+    str, matching(r"(?:https?://[^\s/?#]+(?:/[^\s?#]*)?)?", "the companion's address, such as http://temple.local")
+]
+"""Without one, each program finds it out itself."""
 LogLevel: TypeAlias = Annotated[str, matching("debug|info|warning|error", "one of debug, info, warning, error")]
 PathText: TypeAlias = Annotated[str, text(4096, "a path")]
 Port: TypeAlias = Annotated[int, whole(1, 65_535, "a port")]

@@ -6,7 +6,6 @@ import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 
 from templo.broker import Address
@@ -78,15 +77,8 @@ def brokers_for(host: str, listed: Iterable[Address]) -> str:
     >>> brokers_for("temple.local", [Address("127.0.0.1", 1883), Address("broker.lan", 1884)])
     'temple.local:1883,broker.lan:1884'
     """
-    return ",".join(_written(host if _is_loopback(each.host) else each.host, each.port) for each in listed)
+    return ",".join(_written(host if each.is_loopback else each.host, each.port) for each in listed)
 
 
 def _written(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.rstrip(".") == "localhost"

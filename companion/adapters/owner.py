@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from companion.model.lobby import CODE_LETTERS
 from templo import files
+from templo.codes import CODE_LETTERS
 
 FILE = "owner-code"
 """Its name in the state directory."""

@@ -17,6 +17,7 @@ from templo.setting_types import (
     OptionalHosts,
     PathText,
     Port,
+    WebAddress,
     listed,
     matching,
     text,
@@ -47,7 +48,8 @@ class WebSettings:
     host: Host = "0.0.0.0"  # noqa: S104 phones must reach it
     port: Port = 8000
     allowed_hosts: Annotated[tuple[Host, ...], listed("a list of host names")] = ()
-    address: Annotated[str, text(255, "the address that phones are given, such as http://temple.local", least=0)] = ""
+    address: WebAddress = ""
+    """The address that phones are given."""
     streams: Annotated[int, whole(1, 20_000)] = 256
     """The most event streams."""
     streams_each: Annotated[int, whole(1, 20_000)] = 64

@@ -9,9 +9,7 @@ from typing import Any
 
 from companion.games.kit import Fault, Game, Seat, Value
 from companion.model.table import ServiceError
-
-CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Thirty-two characters that are not confused when they are read out."""
+from templo.codes import CODE_LETTERS
 
 CODE_LENGTH = 6
 LONGEST_NAME = 24
@@ -81,15 +79,6 @@ def is_inked(sign: str) -> bool:
 
 def _visible(sign: str) -> bool:
     return sign in (" ", JOINER) or unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-
-
-def normal_code(text: str) -> str:
-    """Return a join code as it is stored, however it was typed.
-
-    >>> normal_code(" abc-def")
-    'ABCDEF'
-    """
-    return "".join(sign for sign in text.upper() if sign.isalnum())[:32]
 
 
 def digest(token: str) -> str:

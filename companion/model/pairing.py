@@ -8,14 +8,12 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from companion.model.lobby import CODE_LETTERS, digest, normal_code
+from companion.model.lobby import digest
 from companion.model.table import ServiceError
+from templo.codes import CODE_LETTERS, PAIRING_LENGTH, normal_code
 
 NOTE = "pairing"
 """Under which the store keeps the codes."""
-
-LENGTH = 12
-"""Letters of a code: 60 bits. Its digest is not salted, and must not be found by trying while the code is good."""
 
 GROUP = 4
 
@@ -38,7 +36,7 @@ class PairingCode(msgspec.Struct, frozen=True):
 
 def new_code(entropy: Callable[[int], bytes]) -> str:
     """Return a code; `entropy` gives that many random bytes."""
-    return "".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(LENGTH))
+    return "".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(PAIRING_LENGTH))
 
 
 def grouped(code: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hmac
 
 from companion.games.kit import Seat
-from companion.model.lobby import digest, normal_code
+from companion.model.lobby import digest
 from companion.model.table import COMPANION, ServiceError, Table
+from templo.codes import normal_code
 
 
 def own_seats(table: Table, token: str) -> tuple[Seat, ...]:

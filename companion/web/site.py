@@ -18,7 +18,7 @@ from companion.adapters.news import Hub, PageCache, RenderedPage
 from companion.adapters.owner import Owner
 from companion.games import registry
 from companion.games.kit import Game, Seat
-from companion.model.lobby import LONGEST_NAME, digest, normal_code
+from companion.model.lobby import LONGEST_NAME, digest
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
@@ -33,6 +33,7 @@ from companion.web.server.rates import Meter
 from companion.web.server.tenants import ROOT, SITE
 from companion.web.view_models.table import Audience, table_topics, table_view_model, temple_tone, temple_topics
 from companion.web.view_models.temple import temple_view_model
+from templo.codes import normal_code
 
 HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)

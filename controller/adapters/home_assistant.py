@@ -41,11 +41,14 @@ _ALIVE = (State.READY, State.ALERT)
 _FAULTS = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 
 
-def announcement(identity: Identity, coloured: bool | None = None, tenant: str = "") -> tuple[str, bytes]:
+def announcement(
+    identity: Identity, coloured: bool | None = None, tenant: str = "", page: str | None = None
+) -> tuple[str, bytes]:
     """Return the topic under which a temple is announced, retained, and the payload.
 
     `coloured` is None for a temple without lamps, and else whether they can show any colour. The topics in the
     payload are those of `tenant`; the returned one is without it, as for every message over a tenant's connection.
+    `page` is the address of the temple's page.
     """
     temple = identity.temple
     parts = _parts(temple) if coloured is None else _parts(temple) | _lamps(temple, coloured)
@@ -56,6 +59,7 @@ def announcement(identity: Identity, coloured: bool | None = None, tenant: str =
             "manufacturer": "Templo Mayor",
             "model": identity.kind,
             "sw_version": identity.software,
+            **({} if page is None else {"configuration_url": page}),
         },
         "origin": {"name": "templo-mayor", "sw_version": identity.software},
         "availability": [_alive(temple)],

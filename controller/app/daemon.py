@@ -11,6 +11,7 @@ import logging
 import queue
 import secrets
 import signal
+import socket
 import sys
 import threading
 import time
@@ -210,7 +211,10 @@ class _Daemon:
             announced=dict(
                 [
                     home_assistant.announcement(
-                        self._identity, lamps.coloured if lamps else None, settings.broker.tenant
+                        self._identity,
+                        lamps.coloured if lamps else None,
+                        settings.broker.tenant,
+                        settings.page(socket.gethostname()),
                     )
                 ]
             ),

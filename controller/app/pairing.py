@@ -23,12 +23,14 @@ from typing import Annotated
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.app import settings as controller_settings
 from templo import files
 from templo.broker_elsewhere import FILE, OLD_FILE, drop_in
+from templo.codes import is_pairing_code
 from templo.quoting import printable, quoted
-from templo.setting_types import HIDDEN, Hosts, OptionalTenant, TempleName, text
+from templo.setting_types import HIDDEN, Hosts, OptionalTenant, TempleName, WebAddress, text
 from templo.settings import SettingsError
 from templo.toml_text import to_toml
 
@@ -52,6 +54,8 @@ class Paired(msgspec.Struct, frozen=True):
     password: Annotated[str, HIDDEN, text(255, "a password")]
     table: Annotated[str, text(200, "a title", least=0)] = ""
     tenant: OptionalTenant = ""
+    address: WebAddress = ""
+    """Where the companion answered, without its tenant's path."""
 
     def __repr__(self) -> str:
         """Return what it is, without the password."""
@@ -177,7 +181,7 @@ def _content(paired: Paired, password: Path, before: Mapping[str, object]) -> st
     broker |= {"host": paired.brokers, "user": paired.user, "password_file": str(password)}
     if paired.tenant:
         broker["tenant"] = paired.tenant
-    return to_toml({**before, "temple": paired.temple, "broker": broker})
+    return to_toml({**before, "temple": paired.temple, "broker": broker, "web": {"address": paired.address}})
 
 
 def place(named: Path | None, usual: Sequence[Path], installed: Path, root: Path = Path("/")) -> Place:
@@ -198,6 +202,10 @@ def request(address: str, code: str, authority: Path | None = None) -> Paired:
     An address may name a tenant: ``https://club.lan/h/club-a``. `authority` is the file of the certificate by which
     its certificate is judged, beside those that this machine trusts. Raises `PairingError`.
     """
+    if not is_pairing_code(code):
+        raise PairingError(
+            f"{quoted(code)} is no code of a temple; expected twelve letters and digits, without 0, 1, I and O"
+        )
     try:
         url = urlsplit(address if "://" in address else f"http://{address}")
         host, port, path = url.hostname, url.port, quote(unquote(url.path)).rstrip("/")
@@ -228,7 +236,9 @@ def request(address: str, code: str, authority: Path | None = None) -> Paired:
         raise _no_address(address) from None
     except (OSError, HTTPException) as error:
         raise PairingError(f"no companion answers at {quoted(address)}: {error}") from None
-    return _read(body, response.status, address)
+    paired = _read(body, response.status, address)
+    pages = f"{url.scheme}://{url.netloc}{path}"
+    return replace(paired, address=pages.removesuffix(f"/h/{paired.tenant}"))
 
 
 def _no_address(address: str) -> PairingError:

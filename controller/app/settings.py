@@ -56,6 +56,7 @@ def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: P
         lights=given.lights,
         counting=given.counting.limits(),
         broker=given.broker,
+        web=given.web,
         chosen=loaded.chosen,
         deprecated=loaded.deprecated,
     )

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 from controller.core.counting import MS, Limits
 from templo.broker import BrokerSettings
 from templo.contract import God
-from templo.setting_types import LogLevel, PathText, TempleName, matching, number, text, whole
+from templo.setting_types import LogLevel, PathText, TempleName, WebAddress, matching, number, text, whole
 
 Pin: TypeAlias = Annotated[int, whole(0, 27, "a BCM pin number")]
 Milliseconds: TypeAlias = Annotated[float, number(0.1, 1000, "milliseconds")]
@@ -114,6 +114,13 @@ class CountingSettings:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """Where the companion's pages are, for links to the temple's."""
+
+    address: WebAddress = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredSettings:
     """Every setting of the controller, as in a settings file."""
@@ -126,6 +133,7 @@ class DeclaredSettings:
     lights: LightSettings
     counting: CountingSettings = field(default_factory=CountingSettings)
     broker: BrokerSettings = field(default_factory=BrokerSettings)
+    web: WebSettings = field(default_factory=WebSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +147,7 @@ class Settings:
     lights: LightSettings
     counting: Limits
     broker: BrokerSettings
+    web: WebSettings = WebSettings()
     chosen: frozenset[str] = frozenset()
     """The keys that somebody set; all others have their defaults."""
     deprecated: tuple[str, ...] = ()
@@ -148,3 +157,14 @@ class Settings:
     def simulated(self) -> bool:
         """Whether the beams are simulated, so that a drop is no test."""
         return self.beams.backend == "simulated"
+
+    def page(self, host_name: str) -> str | None:
+        """Return the address of the temple's page; None where it is unknown.
+
+        `host_name` is this machine's: where the broker is on it, so is the companion.
+        """
+        address = self.web.address.rstrip("/")
+        if not address and self.broker.addresses[0].is_loopback:
+            address = f"http://{host_name.partition('.')[0]}.local"
+        tenant = f"/h/{self.broker.tenant}" if self.broker.tenant else ""
+        return f"{address}{tenant}/temples/{self.temple}" if address else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from companion.model.lobby import clean_name, normal_code
+from companion.model.lobby import clean_name
 from companion.model.table import ServiceError
 from companion.web.view_models.seat import page
+from templo.codes import normal_code
 from tests.companion.conftest import DATABASES, Home
 
 

@@ -223,6 +223,14 @@ def test_the_checker_finds_what_is_wrong() -> None:
         assert any(words in fault for fault in faults_of(topic, json.dumps(root).encode())), words
 
 
+def test_the_device_links_to_the_temple_s_page_where_that_is_known() -> None:
+    page = "http://templo.local/temples/templo"
+    topic, payload = announcement(identity(), page=page)
+    assert faults_of(topic, payload) == []
+    assert json.loads(payload)["device"]["configuration_url"] == page
+    assert "configuration_url" not in json.loads(announcement(identity())[1])["device"]
+
+
 def test_it_shows_what_was_promised_for_both_gods() -> None:
     kinds = {key: part["platform"] for key, part in parts().items()}
     expected = {"identify": "button"}

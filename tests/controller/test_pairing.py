@@ -77,13 +77,14 @@ def mode(path: Path) -> int:
 def test_what_a_companion_gives_is_what_the_controller_reads(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "controller.toml"
     with answering() as companion:
-        done = call("pair", companion.address, "ABCD-EFGH", "--config", str(file))
+        done = call("pair", companion.address, "ABCD-EFGH-JKLM", "--config", str(file))
     assert done.returncode == 0, done.stderr
-    assert companion.codes == ["ABCD-EFGH"]
+    assert companion.codes == ["ABCD-EFGH-JKLM"]
     assert companion.origins == [f"http://{companion.address}"]
     read = controller_settings.load(file=file, environ={}, flags={}, home=tmp_path)
     assert (read.temple, read.broker.host) == ("attic", PAIRED["brokers"])
     assert (read.broker.user, read.broker.password) == ("temple-attic", PAIRED["password"])
+    assert read.web.address == f"http://{companion.address}"
     assert "This temple is attic now, and serves the table 'Sunday'." in done.stdout
     assert f"templo-controller run --config {file}" in done.stdout
     assert PAIRED["password"] not in done.stdout + done.stderr + file.read_text()
@@ -124,10 +125,20 @@ def test_the_installed_service_s_user_reads_its_settings_and_nobody_else_its_pas
     assert (stat.S_IMODE(settings.st_mode), settings.st_uid, settings.st_gid) == (0o640, 0, user.pw_gid)
 
 
+@pytest.mark.parametrize("code", ["ABCD-EFGH", "ABCD-EFGH-JKL0", "ABCD-EFGH-JKLM-N", ""])
+def test_a_malformed_code_is_refused_before_any_companion_is_asked(tmp_path: Path, code: str) -> None:
+    file = tmp_path / "controller.toml"
+    with answering() as companion:
+        done = call("pair", companion.address, code, "--config", str(file))
+    assert (done.returncode, companion.codes) == (1, [])
+    assert f"{code!r} is no code of a temple; expected twelve letters and digits" in done.stderr
+    assert not file.exists()
+
+
 def test_a_refused_code_changes_nothing_and_is_reported_in_the_companion_s_words(tmp_path: Path) -> None:
     file = tmp_path / "controller.toml"
     with answering(403, json.dumps({"ok": False, "words": "That code has been \x1b[2Jused."}).encode()) as companion:
-        done = call("pair", companion.address, "ABCD-EFGH", "--config", str(file))
+        done = call("pair", companion.address, "ABCD-EFGH-JKLM", "--config", str(file))
     assert done.returncode == 1
     assert done.stderr == "templo-controller: That code has been \\x1b[2Jused.\n"
     assert not list(tmp_path.iterdir())
@@ -148,23 +159,23 @@ def test_a_refused_code_changes_nothing_and_is_reported_in_the_companion_s_words
 )
 def test_an_answer_of_another_form_is_refused_without_showing_it(body: bytes) -> None:
     with answering(200, body) as companion, pytest.raises(PairingError, match="nothing that a companion") as refused:
-        request(companion.address, "ABCD-EFGH")
+        request(companion.address, "ABCD-EFGH-JKLM")
     assert PAIRED["password"] not in str(refused.value)
 
 
 @pytest.mark.parametrize("address", ["", "ftp://x", "http://", "http://[::1", "a:99999", "no..name", "https://храм"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(PairingError, match="is no address"):
-        request(address, "ABCD-EFGH")
+        request(address, "ABCD-EFGH-JKLM")
 
 
 def test_a_companion_that_does_not_answer_is_reported(tmp_path: Path) -> None:
     with answering() as companion:
         pass
     with pytest.raises(PairingError, match="no companion answers"):
-        request(companion.address, "ABCD-EFGH")
+        request(companion.address, "ABCD-EFGH-JKLM")
     with pytest.raises(PairingError, match="authority's certificate"):
-        request("https://localhost", "ABCD-EFGH", tmp_path / "missing.pem")
+        request("https://localhost", "ABCD-EFGH-JKLM", tmp_path / "missing.pem")
 
 
 @pytest.mark.parametrize("content", [None, "[broken"])
@@ -176,7 +187,7 @@ def test_a_code_is_not_used_where_the_settings_cannot_be_written(tmp_path: Path,
         file = tmp_path / "controller.toml"
         file.write_text(content)
     with answering() as companion:
-        done = call("pair", companion.address, "ABCD-EFGH", "--config", str(file))
+        done = call("pair", companion.address, "ABCD-EFGH-JKLM", "--config", str(file))
     assert done.returncode == 1
     assert str(file) in done.stderr
     assert companion.codes == []
@@ -185,7 +196,7 @@ def test_a_code_is_not_used_where_the_settings_cannot_be_written(tmp_path: Path,
 def test_the_file_that_the_environment_names_is_written(tmp_path: Path) -> None:
     file = tmp_path / "named.toml"
     with answering() as companion:
-        done = call("pair", companion.address, "ABCD-EFGH", TEMPLO_CONTROLLER_CONFIG=str(file))
+        done = call("pair", companion.address, "ABCD-EFGH-JKLM", TEMPLO_CONTROLLER_CONFIG=str(file))
     assert done.returncode == 0, done.stderr
     assert controller_settings.load(file=file, environ={}, flags={}, home=tmp_path).temple == "attic"
     assert "unset" not in done.stdout
@@ -274,12 +285,12 @@ def test_variables_that_count_more_than_the_file_are_named() -> None:
 def test_a_temple_of_a_tenant_is_paired_below_the_tenant_s_address(tmp_path: Path) -> None:
     file = tmp_path / "controller.toml"
     with answering(body=json.dumps({**PAIRED, "tenant": "club-a"}).encode()) as companion:
-        done = call("pair", f"http://{companion.address}/h/club-a/", "ABCD", "--config", str(file))
+        done = call("pair", f"http://{companion.address}/h/club-a/", "ABCD-EFGH-JKLM", "--config", str(file))
     assert done.returncode == 0, done.stderr
     assert companion.paths == ["/h/club-a/pair"]
     read = controller_settings.load(file=file, environ={}, flags={}, home=tmp_path)
     assert read.broker.tenant == "club-a"
     with answering() as companion:
-        done = call("pair", companion.address, "ABCD", "--config", str(file))
+        done = call("pair", companion.address, "ABCD-EFGH-JKLM", "--config", str(file))
     assert done.returncode == 0, done.stderr
     assert controller_settings.load(file=file, environ={}, flags={}, home=tmp_path).broker.tenant == ""

@@ -117,7 +117,7 @@ def test_a_wrong_environment_is_refused(tmp_path: Path, environ: dict[str, str],
 
 
 def test_the_variables_of_other_programs_are_nobodys_concern(tmp_path: Path) -> None:
-    assert loaded(tmp_path, environ={"TEMPLO_WEB_ADDRESS": "x", "PATH": "y"}).temple == "templo"
+    assert loaded(tmp_path, environ={"TEMPLO_WEB_PORT": "x", "PATH": "y"}).temple == "templo"
 
 
 def test_a_settings_file_in_its_usual_place_is_found(tmp_path: Path) -> None:
@@ -157,3 +157,24 @@ def test_every_setting_has_a_variable_of_its_own() -> None:
 
 def test_the_program_and_the_distribution_agree_on_the_version() -> None:
     assert templo.__version__ == importlib.metadata.version("templo-mayor")
+
+
+@pytest.mark.parametrize(
+    ("environ", "page"),
+    [
+        ({}, "http://kitchen.local/temples/templo"),
+        ({"TEMPLO_BROKER_TENANT": "club-a"}, "http://kitchen.local/h/club-a/temples/templo"),
+        ({"TEMPLO_BROKER_HOST": "broker.lan"}, None),
+        ({"TEMPLO_WEB_ADDRESS": "https://club.lan/", "TEMPLO_TEMPLE": "attic"}, "https://club.lan/temples/attic"),
+    ],
+)
+def test_a_temple_s_page_is_the_companion_s_or_this_machine_s_beside_its_broker(
+    tmp_path: Path, environ: dict[str, str], page: str | None
+) -> None:
+    assert loaded(tmp_path, environ=environ).page("kitchen.lan") == page
+
+
+@pytest.mark.parametrize("address", ["temple.local", "ftp://temple.local", "http://", "http://a b"])
+def test_an_address_that_is_no_link_is_refused(tmp_path: Path, address: str) -> None:
+    with pytest.raises(SettingsError, match=r"web\.address is .*expected the companion's address, such as http://"):
+        loaded(tmp_path, environ={"TEMPLO_WEB_ADDRESS": address})

@@ -98,7 +98,7 @@ def test_a_new_temple_is_paired_and_its_tokens_count_at_its_table(tmp_path: Path
         assert found
         address, code = f"{HOST}:{page.port}", found[1]
         file = tmp_path / "controller.toml"
-        wrong = call("pair", address, "ABCD-EFGH", "--config", str(file))
+        wrong = call("pair", address, "ABCD-EFGH-JKLM", "--config", str(file))
         assert (wrong.returncode, file.exists()) == (1, False)
         assert "That is not the code of a temple" in wrong.stderr
         paired = call("pair", address, code, "--config", str(file))

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from companion.model.lobby import CODE_LETTERS
 from companion.model.network import Hotspot, Network, NetworkRefused, Wifi
+from templo.codes import CODE_LETTERS
 
 PATIENCE_S = 20
 JOINING_S = 60

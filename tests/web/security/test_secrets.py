@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from companion.adapters.database.sql_store import SqlStore
-from companion.model.lobby import CODE_LENGTH, CODE_LETTERS
+from companion.model.lobby import CODE_LENGTH
 from companion.model.table import ServiceError
 from companion.web.server.guard import Lockout, Refused, client
+from templo.codes import CODE_LETTERS
 from tests.brokers import free_port
 from tests.web.conftest import Browser, WebHome, text_of
 from tests.web.security.routes import ROOT
