@@ -135,18 +135,18 @@ def _counting(metrics: str) -> dict[str, bool]:
 
 
 def pages(web: configuration.WebSettings, addresses: Sequence[str], name: str, alias: bool = False) -> list[str]:
-    """Return where phones find the pages: at the address that was set, else at the machine's own and its names.
+    """Return where phones find the pages: at the address that is set or listened on, else at all of the machine's.
 
     `name` is the one that is announced, or nothing; `alias` is whether the alias leads here.
 
     >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi.local", alias=True)
     ['http://192.168.1.7', 'http://templo.local', 'http://raspberrypi.local']
     """
-    if web.address:
-        return [web.address.rstrip("/")]
+    if web.address or web.only_host:
+        return [web.address.rstrip("/") or web.url(web.only_host)]
     outer = [each for each in addresses if each != LOOPBACK]
     names = [each for each in dict.fromkeys([ALIAS, name] if alias else [name]) if each] if outer else []
-    return [f"http://{each}" + (f":{web.port}" if web.port != 80 else "") for each in (*outer, *names)]
+    return [web.url(each) for each in (*outer, *names)]
 
 
 def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list[str]:

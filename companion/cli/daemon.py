@@ -256,15 +256,13 @@ class _Daemon:
         self._pacer.notice(topic)
 
     def _address(self, viewer: str) -> str:
-        return self._settings.web.address or f"http://{address_for(viewer)}{self._port}"
+        web = self._settings.web
+        return web.address or web.url(web.only_host or address_for(viewer))
 
     def _name_address(self) -> str:
-        name = "" if self._settings.web.address else announced_name()
-        return f"http://{name}{self._port}" if name else ""
-
-    @property
-    def _port(self) -> str:
-        return f":{self._settings.web.port}" if self._settings.web.port != 80 else ""
+        web = self._settings.web
+        name = "" if web.address or web.only_host else announced_name()
+        return web.url(name) if name else ""
 
     def _catch_ends(self) -> None:
         """Stop on SIGTERM or SIGINT, and when any thread dies."""

@@ -63,6 +63,25 @@ class WebSettings:
     authority: Annotated[str, text(4096, "a certificate's file, or nothing", least=0)] = ""
     """The certificate of the authority that phones may download and trust, for the pages over TLS."""
 
+    @property
+    def only_host(self) -> str:
+        """The host that it listens on, as in a URL; empty if it listens on every address of the machine.
+
+        >>> WebSettings(host="127.0.0.1").only_host, WebSettings(host="::1").only_host, WebSettings().only_host
+        ('127.0.0.1', '[::1]', '')
+        """
+        if self.host in ("0.0.0.0", "::", "*"):  # noqa: S104 compared, not listened on
+            return ""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    def url(self, host: str) -> str:
+        """Return the URL of its pages at a host.
+
+        >>> WebSettings(port=8000).url("temple.local"), WebSettings(port=80).url("temple.local")
+        ('http://temple.local:8000', 'http://temple.local')
+        """
+        return f"http://{host}" + (f":{self.port}" if self.port != 80 else "")
+
 
 @dataclass(frozen=True, slots=True)
 class PairingSettings:

@@ -165,6 +165,7 @@ def test_the_pages_are_where_the_settings_put_them() -> None:
     assert status.pages(WebSettings(address="http://templo.local/"), ["192.168.1.7"], "pi.local") == [
         "http://templo.local"
     ]
+    assert status.pages(WebSettings(host="192.168.1.8"), ["192.168.1.7"], "pi.local") == ["http://192.168.1.8:8000"]
     assert status.pages(WebSettings(port=80), ["127.0.0.1"], "pi.local") == []
     assert status.pages(WebSettings(port=80), ["192.168.1.7"], "") == ["http://192.168.1.7"]
 
