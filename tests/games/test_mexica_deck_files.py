@@ -114,6 +114,26 @@ def test_a_wrong_deck_says_the_line_and_the_reason(text: str, fault: str) -> Non
     assert only.startswith(fault)
 
 
+@pytest.mark.parametrize(
+    ("entry", "faults"),
+    [
+        (
+            '[day]\nday-dog-1 = { effect = "gain", tokens = 99, coins = 1, sign = "cat", plain = 2 }',
+            ["gain has the parameter 'coins'", "tokens is 99", "sign is 'cat'", "plain is 2"],
+        ),
+        (
+            '[war]\nwar-1 = { effect = "sign", of = "dog", plain = { effect = "fly" } }',
+            ["of is 'dog'", "effect is 'fly'"],
+        ),
+        ('[words.en]\nwar-1 = { title = "{n}", story = "" }', ["title is '{n}'", "story is ''"]),
+    ],
+)
+def test_all_faults_of_one_entry_are_reported_at_once(entry: str, faults: list[str]) -> None:
+    found = _faults(entry)
+    assert len(found) == len(faults)
+    assert all(words in each for words, each in zip(faults, found, strict=True)), found
+
+
 def test_all_faults_of_a_deck_are_reported_at_once() -> None:
     faults = _faults('[day]\nday-dog-1 = 3\n[war]\n"war-1" = { effect = "fly" }\n')
     assert [fault.split(": ")[0] for fault in faults] == ["mine.toml:2", "mine.toml:4"]

@@ -41,6 +41,7 @@ from companion.games.mexica.rules.cards.effects import (
     name_of,
     parameters,
     quoted,
+    wrong_in,
 )
 from companion.games.mexica.rules.cards.timing import MOMENTS, Moment, may_play
 
@@ -48,7 +49,7 @@ Pile: TypeAlias = Literal["day", "week", "war", "rain"]
 
 PILES: tuple[Pile, ...] = get_args(Pile)
 MOST_FAULTS = 1_000
-"""How many faults of a deck are kept: a card can hardly have more than two."""
+"""How many faults of a deck are kept."""
 
 NUMBERS = 13
 GOD_CARDS = 40
@@ -286,11 +287,11 @@ class _File:
                 self._fault((pile, each), "twice", card=each)
             elif not isinstance(value, dict):
                 self._fault((pile, each), "card", card=each, found=quoted(value))
-            else:
-                try:
-                    found[each] = _card(pile, each, known[each], value)
-                except EffectError as error:
+            elif wrong := list(_wrong_in_card(pile, value)):
+                for error in wrong:
                     self._fault((pile, each), error.code, card=each, **error.facts)
+            else:
+                found[each] = _card(pile, each, known[each], value)
 
     def _words(self, table: Mapping[str, Any], words: dict[str, dict[str, str]]) -> None:
         known = {each for pile in PILES for each in ids(pile)}
@@ -301,8 +302,9 @@ class _File:
             for each, card_texts in cards.items():
                 if each not in known:
                     self._fault(("words", language, each), "no_card", found=quoted(each))
-                elif wrong := _no_words(card_texts):
-                    self._fault(("words", language, each), wrong.code, card=each, **wrong.facts)
+                elif wrong := list(_wrong_in_words(card_texts)):
+                    for error in wrong:
+                        self._fault(("words", language, each), error.code, card=each, **error.facts)
                 else:
                     words[language] |= {f"card.{each}.{part}": text for part, text in card_texts.items()}
 
@@ -311,17 +313,34 @@ class _File:
             self._faults.append((self._name, self._document.fault(path, code, **facts)))
 
 
+def _wrong_in_card(pile: Pile, table: Mapping[str, Any]) -> Iterator[EffectError]:
+    given = dict(table)
+    sign, plain = given.pop("sign", None), given.pop("plain", None)
+    yield from _wrong_in_effect(pile, given)
+    if sign is not None and (pile != "week" or sign not in _SIGNS):
+        yield EffectError("counts", found=quoted(sign), allowed=" | ".join(_SIGNS))
+    if plain is not None and not isinstance(plain, dict):
+        yield EffectError("plain", found=quoted(plain))
+    elif plain is not None:
+        yield from _wrong_in_effect(pile, plain)
+    if given.get("effect") == "sign" and (
+        plain is None or (isinstance(plain, dict) and plain.get("effect") == "sign")
+    ):
+        yield EffectError("lacks_plain")
+
+
+def _wrong_in_effect(pile: Pile, table: Mapping[str, Any]) -> Iterator[EffectError]:
+    wrong = list(wrong_in(table))
+    if not wrong and (misplaced := may_do(pile, from_table(table))):
+        wrong.append(misplaced)
+    yield from wrong
+
+
 def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Card:
     given = dict(table)
     sign, plain = given.pop("sign", None), given.pop("plain", None)
-    effect = _effect(pile, given)
-    if sign is not None and (pile != "week" or sign not in _SIGNS):
-        raise EffectError("counts", found=quoted(sign), allowed=" | ".join(_SIGNS))
-    if plain is not None and not isinstance(plain, dict):
-        raise EffectError("plain", found=quoted(plain))
-    without = None if plain is None else _effect(pile, plain)
-    if isinstance(effect, Sign) and (without is None or isinstance(without, Sign)):
-        raise EffectError("lacks_plain")
+    effect = from_table(given)
+    without = None if plain is None else from_table(plain)
     space = SPACES[place // NUMBERS] if pile == "day" else SPACES[place] if pile == "week" else None
     number = place % NUMBERS + 1 if pile == "day" else 0 if pile == "week" else place + 1
     return Card(card_id, pile, space, number, effect, effect.of if isinstance(effect, Sign) else sign, without)
@@ -363,13 +382,6 @@ def _misplaced(pile: Pile, effect: Effect, name: str, allowed: str) -> EffectErr
     return EffectError("misplaced", pile=pile, effect=name_of(effect), name=name, found=found, allowed=allowed)
 
 
-def _effect(pile: Pile, table: Mapping[str, Any]) -> Effect:
-    effect = from_table(table)
-    if wrong := may_do(pile, effect):
-        raise wrong
-    return effect
-
-
 def _as_sign(card: Card, sign: SignName | None) -> Card:
     """Return a card as the sign that it is set to be, or as a plain one."""
     if card.sign == sign:
@@ -381,13 +393,12 @@ def _as_sign(card: Card, sign: SignName | None) -> Card:
     return replace(card, effect=plain, sign=None, plain=None)
 
 
-def _no_words(texts: object) -> EffectError | None:
-    """Return what is wrong with the words on a card, or None."""
+def _wrong_in_words(texts: object) -> Iterator[EffectError]:
     if not isinstance(texts, dict) or not texts or not texts.keys() <= LONGEST.keys():
-        return EffectError("words", found=quoted(texts))
+        yield EffectError("words", found=quoted(texts))
+        return
     for part, text in texts.items():
         if not isinstance(text, str) or not text.strip() or not text.isprintable() or {"{", "}"} & set(text):
-            return EffectError("one_line", part=part, found=quoted(text))
-        if len(text) > LONGEST[part]:
-            return EffectError("letters", part=part, length=len(text), longest=LONGEST[part])
-    return None
+            yield EffectError("one_line", part=part, found=quoted(text))
+        elif len(text) > LONGEST[part]:
+            yield EffectError("letters", part=part, length=len(text), longest=LONGEST[part])

@@ -6,7 +6,7 @@ M20).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
@@ -80,8 +80,7 @@ class _Ranged:
         kind: Any = type(self)
         for name, allowed in parameters(kind).items():
             if (value := getattr(self, name)) not in allowed:
-                found, effect = quoted(value), _NAMES[kind]
-                raise EffectError("value", effect=effect, name=name, found=found, allowed=_allowed(allowed))
+                raise _out_of_range(_NAMES[kind], name, value, allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,19 +273,38 @@ def parameters(kind: Any) -> Mapping[str, Whole | tuple[str, ...]]:
 
 
 def from_table(table: Mapping[str, object]) -> Effect:
-    """Read an effect as a deck writes it, ``{effect = "walk", spaces = -3}``; raises `EffectError`."""
+    """Read an effect as a deck writes it, ``{effect = "walk", spaces = -3}``; raises the first `EffectError`."""
+    for wrong in wrong_in(table):
+        raise wrong
+    kind: Any = KINDS[str(table["effect"])]
+    effect: Effect = kind(**{key: value for key, value in table.items() if key != "effect"})
+    return effect
+
+
+def wrong_in(table: Mapping[str, object]) -> Iterator[EffectError]:
+    """Yield everything that is wrong with an effect as a deck writes it.
+
+    >>> [each.code for each in wrong_in({"effect": "walk", "spaces": 99, "steps": 1})]
+    ['parameter', 'value']
+    """
     name = table.get("effect")
     if not isinstance(name, str) or name not in KINDS:
-        raise EffectError("effect", found=quoted(name) if "effect" in table else "-", allowed=_allowed(tuple(KINDS)))
+        yield EffectError("effect", found=quoted(name) if "effect" in table else "-", allowed=_allowed(tuple(KINDS)))
+        return
     kind: Any = KINDS[name]
-    known, given = parameters(kind), {key: value for key, value in table.items() if key != "effect"}
-    if unknown := sorted(set(given) - set(known)):
-        raise EffectError("parameter", effect=name, found=quoted(unknown[0]), allowed=_allowed(tuple(known)))
-    needed = [key for key in known if key not in given and key not in _defaults(kind)]
-    if needed:
-        raise EffectError("lacks", effect=name, name=needed[0], allowed=_allowed(known[needed[0]]))
-    effect: Effect = kind(**given)
-    return effect
+    known = parameters(kind)
+    for unknown in sorted(table.keys() - known.keys() - {"effect"}):
+        yield EffectError("parameter", effect=name, found=quoted(unknown), allowed=_allowed(tuple(known)))
+    for key, allowed in known.items():
+        if key in table:
+            if table[key] not in allowed:
+                yield _out_of_range(name, key, table[key], allowed)
+        elif key not in _defaults(kind):
+            yield EffectError("lacks", effect=name, name=key, allowed=_allowed(allowed))
+
+
+def _out_of_range(effect: str, name: str, value: object, allowed: Whole | tuple[str, ...]) -> EffectError:
+    return EffectError("value", effect=effect, name=name, found=quoted(value), allowed=_allowed(allowed))
 
 
 @cache
