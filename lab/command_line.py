@@ -19,6 +19,8 @@ from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.sentences import LANGUAGES, Language
 from lab.studies import OWNER, Sizes
+from templo import __version__
+from templo.quoting import counted
 
 ALL_MINUTES = 60
 """How long `lab all` plays by default: its next run goes on where this one stopped."""
@@ -83,7 +85,7 @@ def duel(arguments: argparse.Namespace) -> int:
     (records,) = play([duels.job(setup, arguments.one, arguments.other, arguments.games, arguments.first)])
     found = duels.judged(setup, records)
     print(
-        f"{arguments.one} won {found.won.count} of {found.won.of} wins in {found.games} games: "
+        f"{arguments.one} won {found.won.count} of {counted(found.won.of, 'win')} in {counted(found.games, 'game')}: "
         f"{100 * found.won.share:.1f} % ({100 * found.won.low:.1f} to {100 * found.won.high:.1f}); "
         f"equal players {100 * found.fair:.0f} %, p = {found.p:.3g}"
     )
@@ -257,6 +259,7 @@ def _report(findings: studies.Findings, path: Path, arguments: argparse.Namespac
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m lab", description="Plays games of app players for designers.")
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared, setup, page = _shared_flags(), _setup_flags(), _page_flags()
     records, to, players = (argparse.ArgumentParser(add_help=False) for _ in range(3))

@@ -1,4 +1,4 @@
-"""How messages quote values and people's names: escaped, in one line, and short."""
+"""How messages quote values and people's names: escaped, in one line, and short; and how they count things."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ def quoted(value: object) -> str:
     if isinstance(value, int) and len(text) > LONGEST:
         text = "a huge number"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def counted(number: object, one: str, others: str = "") -> str:
+    """Return a number with the word that goes with it; `others` is the plural where it is not made with an s.
+
+    >>> counted(1, "token"), counted(2, "token"), counted(0, "entry", "entries"), counted("unknown", "token")
+    ('1 token', '2 tokens', '0 entries', 'unknown tokens')
+    """
+    return f"{number} {one if number == 1 else others or one + 's'}"
 
 
 def printable(text: str, longest: int = 600) -> str:

@@ -24,6 +24,7 @@ from companion.adapters.database.damage import find_damage
 from companion.appliance import archive
 from companion.appliance.archive import ArchiveError
 from templo import files
+from templo.quoting import counted
 
 FOLDER = Path("/var/backups/templo-mayor")
 NIGHTLY_BACKUPS = 7
@@ -384,7 +385,7 @@ def _collect(installation: Installation, file: Path, work: Path, now: datetime, 
                     members[program.member] = copies / program.member
                     program.take(copy, members[program.member])
         archive.pack(file, members, now, replace=replace)
-    return [*lines, f"Wrote {file}: {file.stat().st_size / 1e6:.1f} MB, with {len(members)} files."]
+    return [*lines, f"Wrote {file}: {file.stat().st_size / 1e6:.1f} MB, with {counted(len(members), 'file')}."]
 
 
 def _check_target(file: Path) -> None:

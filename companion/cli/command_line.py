@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from companion.cli.arguments import readable_file
+from templo import __version__
 from templo.settings import SettingFlag, SettingsError, add_flags
 
 
@@ -28,12 +29,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion.cli.sheets import command_line as sheets
 
         return sheets.main(given[1:])
-    if given[1:2] == ["check"]:
+    parser, subcommands = _parser()
+    if given[:1] in ([], ["-h"], ["--help"]):
         from companion.cli import commands
 
-        return commands.check_files(given)
+        for option, games in commands.file_options().items():
+            subcommands.add_parser(
+                option, help=f"check files for the option {option} of {games}: {option} check FILE..."
+            )
+    elif given[0] not in subcommands.choices and not given[0].startswith("-"):
+        from companion.cli import commands
+
+        return commands.check_files(given, tuple(subcommands.choices))
     try:
-        arguments = _parser().parse_args(given)
+        arguments = parser.parse_args(given)
     except SettingsError as error:
         print(f"templo-companion: {error}", file=sys.stderr)
         return 2
@@ -42,13 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return commands.carry_out(arguments)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Any]:
+    """Return the parser, and its commands."""
     parser = argparse.ArgumentParser(
-        prog="templo-companion",
-        description="Keeps score for the tables that play with a temple.",
-        epilog="To check a file for a game's option, use the option's name: deck check FILE...",
+        prog="templo-companion", description="Keeps score for the tables that play with a temple."
     )
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run_command = commands.add_parser("run", help="serve the pages and receive the temples' tokens")
     add_flags(run_command)
     _add_flag(run_command, "web.host", "address to listen on")
@@ -92,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("club", help="run several companions, brokers and simulated temples together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the printable pages", add_help=False)
-    return parser
+    return parser, commands
 
 
 def _add_held(commands: Any) -> None:

@@ -46,9 +46,20 @@ _OF_A_STORE = ("backup", "restore", "export", "forget", "held", "tenant")
 """Commands for a store that is there already."""
 
 
-def check_files(given: Sequence[str]) -> int:
-    """Run ``<option> check FILE...``, of an option that a game declares; returns the exit code."""
-    return _exit_code(lambda: check.main(given))
+def check_files(given: Sequence[str], others: Sequence[str]) -> int:
+    """Run ``<option> check FILE...``, of an option that a game declares; returns the exit code.
+
+    `others` are the commands that there are besides.
+    """
+    return _exit_code(lambda: check.main(given, others))
+
+
+def file_options() -> dict[str, str]:
+    """Return the options that read a file, each with the games that have it; none while settings are wrong."""
+    try:
+        return check.file_options(registry.load(configuration.load(None, os.environ, {}).games))
+    except (SettingsError, registry.RegistryError):  # the list of commands is for whoever mends that
+        return {}
 
 
 def carry_out(arguments: argparse.Namespace) -> int:

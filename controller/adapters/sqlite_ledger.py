@@ -16,6 +16,7 @@ from typing import TypeAlias
 from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedDoubt, UnnumberedToken
 from templo.contract import MAX_WIDTH_MS, MOST_DOUBTED, Doubt, Flag, God, Notice, Token, Trouble
 from templo.files import sync
+from templo.quoting import counted
 
 SCHEMA = 1
 """Of a ledger as it is made."""
@@ -584,7 +585,8 @@ def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
         raise DamagedError(f"the ledger {path} is damaged: its schema is {schema} and its source {source!r}")
     rows, last, first = connection.execute("SELECT count(*), max(seq), min(seq) FROM token").fetchone()
     if rows and (first, last) != (1, rows):
-        raise DamagedError(f"the ledger {path} is damaged: it has {rows} tokens, from number {first} to {last}")
+        has = counted(rows, "token")
+        raise DamagedError(f"the ledger {path} is damaged: it has {has}, from number {first} to {last}")
     if unsound := connection.execute(_UNSOUND).fetchone():
         raise DamagedError(f"the ledger {path} is damaged: token {unsound[0]} is {unsound[1:]}")
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}

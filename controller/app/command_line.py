@@ -25,6 +25,7 @@ from controller.simulation.parser import BELOW, ScenarioError
 from templo import __version__, logs
 from templo.contract import God, Trouble
 from templo.liveness import refused_settings, supervisor
+from templo.quoting import counted
 from templo.settings import SettingFlag, SettingsError, add_flags, given_flags, usual_files
 
 EXIT_REFUSED = 1
@@ -322,7 +323,8 @@ def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
     if (trouble := str(report.get("trouble"))) in (Trouble.BEAMS_MISSING, Trouble.BEAMS_BUSY):
         return _complain(TROUBLES[trouble])
     print(
-        f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
+        f"Drop {counted(given.count, 'token')} into the slot of {given.god.capitalize()}, one at a time. "
+        f"{'It is' if given.count == 1 else 'They are'} not scored."
     )
     sys.stdout.flush()
     result = send_request(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
@@ -347,19 +349,22 @@ def _agreed(question: str) -> bool:
 
 def _recorded(given: argparse.Namespace, seq: object, test: bool, where: str) -> str:
     kind = " as tests, which are never scored" if test else ""
-    return f"{_tokens(given.count)} for {given.god} recorded{kind}, up to number {seq} ({where})"
+    return f"{counted(given.count, 'token')} for {given.god} recorded{kind}, up to number {seq} ({where})"
 
 
 def _status(settings: Settings, given: argparse.Namespace) -> int:
+    """Print the health of a temple; the exit code is 0 if there is one."""
     report = send_request(settings.state, {"do": "status"}, 10)
     if report is not None:
+        if "temple" in settings.chosen and report["temple"] != settings.temple:
+            return _complain(f"the daemon on {settings.state} is of temple {report['temple']}, not {settings.temple}")
         report = {"running": True, **report}
     else:
         from controller.app.offline import status
 
         report = {"running": False, **status(settings)}
     print(json.dumps(report, indent=2) if given.json else _described(report, settings.state))
-    return 0
+    return 0 if report["running"] or report["source"] is not None else EXIT_REFUSED
 
 
 def _dismiss(settings: Settings, given: argparse.Namespace) -> int:
@@ -385,7 +390,7 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
             raise
         return _complain(f"{given.output} cannot be written: {error.strerror}")
     if given.output is not None:
-        print(f"{_tokens(number)} written to {given.output}")
+        print(f"{counted(number, 'token')} written to {given.output}")
     return 0
 
 
@@ -425,7 +430,7 @@ def _backup(settings: Settings, given: argparse.Namespace) -> int:
         number = backup(settings.state, given.file)
     except BackupError as error:
         return _complain(str(error))
-    print(f"{_tokens(number)} backed up to {given.file}")
+    print(f"{counted(number, 'token')} backed up to {given.file}")
     return 0
 
 
@@ -441,8 +446,9 @@ def _restore(settings: Settings, given: argparse.Namespace) -> int:
     except BackupError as error:
         return _complain(str(error))
     print(
-        f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion "
-        "did not have then will be sent again, and it knows those that it has."
+        f"{counted(number, 'token')} restored from {given.file}. A new source begins; "
+        f"{counted(waiting, 'token')} that the companion did not have then will be sent again, "
+        "and it knows those that it has."
     )
     if aside is not None:
         print(f"The ledger that was there is kept as {aside}")
@@ -469,20 +475,21 @@ def _described(report: Mapping[str, object], state: Path) -> str:
         code, at = notice["code"], notice["at"]
         lines.append(f"  Notice           {at}: {NOTICES.get(code, code)} ('dismiss {code}' takes this away)")
     for god in God:
-        facts = [_tokens(each("totals").get(god, "unknown"))]
+        facts = [counted(each("totals").get(god, "unknown"), "token")]
         if beam := each("beams").get(god):
             facts.append(f"beam {BEAMS.get(str(beam), beam)}")
-        for key, label in (("glitches", "glitches"), ("missed_edges", "missed edges")):
+        for key, *words in (("glitches", "glitch", "glitches"), ("missed_edges", "missed edge")):
             if number := each(key).get(god):
-                facts.append(f"{number} {label}")
+                facts.append(counted(number, *words))
         lines.append(f"  {god.capitalize():<16} {', '.join(facts)}")
+    recorded = counted(report["last_seq"], "token")
     lines.append(
-        f"  Ledger           {_tokens(report['last_seq'])}, {report['waiting']} not yet delivered to a companion"
+        f"  Ledger           {recorded}, {report['waiting']} not yet delivered to a companion"
         if report["last_seq"] is not None
         else "  Ledger           it cannot be opened"
     )
     if unrecorded := report.get("unrecorded"):
-        lines.append(f"  Unrecorded       {_tokens(unrecorded)} in memory, until the disk takes them")
+        lines.append(f"  Unrecorded       {counted(unrecorded, 'token')} in memory, until the disk takes them")
     if report["running"]:
         protocol = each("broker").get("protocol")
         lines.append(
@@ -491,10 +498,6 @@ def _described(report: Mapping[str, object], state: Path) -> str:
         )
         lines.append(f"  Controller       {report['kind']} {report['software']}, time stamps: {report['timing']}")
     return "\n".join(lines)
-
-
-def _tokens(number: object) -> str:
-    return "1 token" if number == 1 else f"{number} tokens"
 
 
 def _no_daemon(settings: Settings) -> int:

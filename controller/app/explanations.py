@@ -9,6 +9,7 @@ from typing import Any
 
 from controller.core.learned_limits import near_limits
 from templo.contract import God
+from templo.quoting import counted
 
 _TEXTS = tomllib.loads(files("controller.app").joinpath("explanations.toml").read_text("utf-8"))
 
@@ -32,8 +33,8 @@ def selftest_lines(result: Mapping[str, Any]) -> Iterator[str]:
         beam = result["beams"][god]
         facts = [
             f"reads {beam['reads']}",
-            _number(beam["tokens"], "token"),
-            _number(beam["glitches"], "glitch", "es"),
+            counted(beam["tokens"], "token"),
+            counted(beam["glitches"], "glitch", "glitches"),
         ]
         if widths := beam["widths_ms"]:
             facts.append(f"{widths['lowest']:g} to {widths['highest']:g} ms wide, {widths['middle']:g} in the middle")
@@ -42,7 +43,8 @@ def selftest_lines(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {god.capitalize():<16} {', '.join(facts)}"
         for finding in beam["findings"]:
             what, remedy = FINDINGS[finding["code"]]
-            yield f"    {finding['code']}: {what.format_map(finding)}"
+            numbers = {key: _Count(value) if type(value) is int else value for key, value in finding.items()}
+            yield f"    {finding['code']}: {what.format_map(numbers)}"
             yield f"      -> {remedy}"
         if not beam["findings"]:
             yield "    nothing is wrong"
@@ -76,5 +78,8 @@ def calibration_lines(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"  Not changed      {', '.join(result['overruled'])}: the settings name a value"
 
 
-def _number(number: int, word: str, plural: str = "s") -> str:
-    return f"{number} {word}{'' if number == 1 else plural}"
+class _Count(int):
+    """A number that a text counts things with: ``{times:time|times}``."""
+
+    def __format__(self, words: str) -> str:
+        return counted(int(self), *words.split("|")) if words else str(int(self))

@@ -21,6 +21,7 @@ from controller.simulation.fast import Outcome, play_fast
 from controller.simulation.parser import MAX_BYTES, ScenarioError, Script, variants
 from controller.simulation.parser import read as read_script
 from templo.contract import God
+from templo.quoting import counted
 
 EXIT_REFUSED = 1
 SHIPPED = Path(simulation.__file__).parent / "scenarios"
@@ -84,14 +85,11 @@ def _bytes(file: Path) -> bytes:
 def _lines(title: str, outcome: Outcome) -> Iterator[str]:
     yield f"{title}: {outcome.lasted_ns / SECOND:.4g} s"
     for god in God:
-        counted = f"{outcome.counted(god)} counted, {outcome.scored(god)} scored"
-        yield f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {counted}"
-    yield f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered"
+        fell = counted(outcome.fell[god], "token")
+        scored = f"{outcome.counted(god)} counted, {outcome.scored(god)} scored"
+        yield f"  {god.capitalize():<16} {fell} fell, {scored}"
+    yield f"  Ledger           {counted(len(outcome.tokens), 'token')}, {len(outcome.delivered)} of them delivered"
     yield from selftest_lines(outcome.selftest)
-
-
-def _tokens(number: int) -> str:
-    return f"{number} token" if number == 1 else f"{number} tokens"
 
 
 def _figures(outcome: Outcome) -> tuple[str, str, str, str]:

@@ -13,6 +13,7 @@ from controller.core.commands import RefusedError, Result
 from controller.core.counting import MS, SECOND, Detection, Event, Glitch, Limits
 from controller.core.learned_limits import Measured
 from templo.contract import Flag, God
+from templo.quoting import counted
 
 PATIENCE_NS = 120 * SECOND
 """How long the known tokens may take."""
@@ -97,8 +98,8 @@ class Calibration:
         """Give up on tokens that did not come."""
         if (run := self._run) is not None and now_ns >= run.until_ns:
             self._run = None
-            seen = f"{len(run.widths)} of {run.wanted} tokens were measured for {run.god}"
-            message = f"{seen}, and {run.glitches} spells were too short: see the self-test"
+            seen = f"measured for {run.god}: {len(run.widths)} of {counted(run.wanted, 'token')}"
+            message = f"{seen}, and {counted(run.glitches, 'spell')} too short to be one: see the self-test"
             run.respond(RefusedError("too_few", message).result())
 
     def decide(self, god: God, keep: bool) -> tuple[Limits, Result]:

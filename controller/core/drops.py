@@ -12,6 +12,7 @@ from controller.core.commands import RefusedError
 from controller.core.counting import SECOND
 from controller.core.messages import DropRequest
 from templo.contract import God, Trouble
+from templo.quoting import counted
 
 PATIENCE_NS = 5 * SECOND
 """How long a dropped token may take to be recorded after its last edge."""
@@ -82,5 +83,5 @@ class Drops:
 
 def _give_up(waiting: _Waiting, why: str) -> None:
     drop = waiting.drop
-    known = f"{waiting.left} of {drop.times} tokens dropped for {drop.god} are not recorded yet"
+    known = f"not recorded yet of what was dropped for {drop.god}: {waiting.left} of {counted(drop.times, 'token')}"
     drop.respond(RefusedError("not_recorded", f"{known}: {why}").result())

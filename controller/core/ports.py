@@ -26,6 +26,7 @@ from templo.contract import (
     Trouble,
 )
 from templo.liveness import Beat, no_heartbeat
+from templo.quoting import counted
 
 Put: TypeAlias = Callable[[PipelineMessage], None]
 """Puts a message into the pipeline's queue, from any thread, and returns at once."""
@@ -148,7 +149,8 @@ class Source(Protocol):
 
     def drop(self, god: God, times: int, spacing_ns: int) -> int:
         """Drop tokens through a beam; return when the last will have passed, in monotonic nanoseconds."""
-        raise BeamsError(f"{type(self).__name__} cannot drop {times} tokens for {god}: it has no test drops")
+        tokens = counted(times, "token")
+        raise BeamsError(f"{type(self).__name__} cannot drop {tokens} for {god}: it has no test drops")
 
     def toggle(self, god: God) -> bool | None:
         """Hold a beam dark, or release it, and return whether it is held now; None if only a hand can do it."""

@@ -39,6 +39,7 @@ from controller.simulation.parser import Script
 from controller.simulation.timeline import BelowChange, BrokerCut, Change, Moment, Restart, expand
 from templo import __version__, contract
 from templo.contract import God, Kind, Timing
+from templo.quoting import counted
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 _WATCH_NS = round(WATCH_S * SECOND)
@@ -294,14 +295,15 @@ def _listed(codes: Iterable[str]) -> str:
 
 def _complaints(script: Script, outcome: Outcome) -> Iterable[str]:
     for god, expected in script.expected.tokens.items():
-        if (counted := outcome.counted(god)) != expected:
-            yield f"{god}: {counted} tokens were counted; expected {expected}"
+        if (found := outcome.counted(god)) != expected:
+            yield f"{god}: {counted(found, 'token was', 'tokens were')} counted; expected {expected}"
     for god, most in script.expected.scored.items():
         if (scored := outcome.scored(god)) > most:
-            yield f"{god}: {scored} tokens were scored; expected {most} at most"
+            yield f"{god}: {counted(scored, 'token was', 'tokens were')} scored; expected {most} at most"
     for god, codes in script.expected.findings.items():
-        found = {str(finding["code"]) for finding in outcome.findings(god)}
-        if found != codes:
-            yield f"{god}: found {_listed(found)}; expected {_listed(codes)}"
+        seen = {str(finding["code"]) for finding in outcome.findings(god)}
+        if seen != codes:
+            yield f"{god}: found {_listed(seen)}; expected {_listed(codes)}"
     if lost := {token.seq for token in outcome.tokens} - outcome.delivered:
-        yield f"{len(lost)} recorded tokens were never delivered, the first of them number {min(lost)}"
+        tokens = counted(len(lost), "recorded token was", "recorded tokens were")
+        yield f"{tokens} never delivered, from number {min(lost)} on"

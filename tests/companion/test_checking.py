@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from companion.cli.command_line import main
+from templo import __version__
 
 MINE = '[day]\nday-dog-1 = { effect = "gain", tokens = 5 }\n[words.es]\nwar-1 = { title = "Una" }\n'
 
@@ -61,9 +64,44 @@ def test_a_file_that_is_not_there_is_no_fault_of_its_own(tmp_path: Path, capsys:
     assert "No such file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "words", [["flood", "check", "x"], ["run", "check", "x"], ["deck", "check", "--game", "x", "y"]]
-)
-def test_a_file_that_no_game_takes_is_reported(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words) == 2
+def test_a_file_that_no_game_takes_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["deck", "check", "--game", "x", "y"]) == 2
     assert "no game takes such a file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["deck", "chekc", "x"], "deck 'chekc' is no command; did you mean check?"),
+        (["map", "show"], "map 'show' is no command; expected check"),
+        (["dekc", "check", "x"], "'dekc' is no command; did you mean deck?"),
+        (["bakcup", "x"], "'bakcup' is no command; did you mean backup?"),
+        (["moon"], "'moon' is no command; expected run or replay or "),
+    ],
+)
+def test_the_word_that_is_wrong_is_named_with_the_one_that_was_meant(
+    given: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(given) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [["deck"], ["deck", "check"]])
+def test_a_check_without_a_file_is_refused(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(given)
+    assert "the following arguments are required" in capsys.readouterr().err
+
+
+def test_the_list_of_commands_holds_those_of_the_games(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "deck check files for the option deck of mexica: deck check FILE..." in said
+    assert "map check files for the option map of siege: map check FILE..." in said
+
+
+@pytest.mark.parametrize("program", ["companion", "controller", "lab"])
+def test_every_program_says_its_version(program: str) -> None:
+    said = subprocess.run([sys.executable, "-m", program, "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout == f"{__version__}\n"

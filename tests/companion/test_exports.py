@@ -221,7 +221,7 @@ def test_a_whole_file_is_played_again_with_each_state(tmp_path: Path) -> None:
     assert code == 0
     assert "Ana sits down: East" in said
     assert json.loads(text)["state"] in said
-    assert f"All {len(json.loads(text)['entries'])} entries stand. The game is over." in said
+    assert f"The whole log stands: {len(json.loads(text)['entries'])} entries. The game is over." in said
     assert len(play_again(tmp_path, text, states=False)[1]) < len(said) / 2
 
 

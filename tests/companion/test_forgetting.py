@@ -122,10 +122,10 @@ def test_nothing_is_removed_while_a_companion_runs(home: Home, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("person", "Zoe"), "person is 'Zoe', who sat at none of 1 tables"),
+        (("person", "Zoe"), "person is 'Zoe', who sat at none of 1 table"),
         (("person", "  "), "person is '  ', who sat at none"),
-        (("table", "feed5eed"), "table is 'feed5eed', which fits 0 of 1 tables"),
-        (("table", ""), "table is '', which fits 1 of 1 tables; expected an id"),
+        (("table", "feed5eed"), "table is 'feed5eed', which fits 0 of 1 table"),
+        (("table", ""), "table is '', which fits 1 of 1 table; expected an id"),
     ],
 )
 def test_what_names_no_table_and_no_person_is_refused(

@@ -124,7 +124,7 @@ def test_tokens_that_do_not_come_are_given_up_after_two_minutes(rig: Rig) -> Non
     rig.token()
     assert rig.pipeline.patience() is not None
     rig.take(after_ns=120 * SECOND)
-    assert "2 of 5 tokens were measured for tlaloc, and 1 spells were too short" in str(answers[0]["error"])
+    assert "measured for tlaloc: 2 of 5 tokens, and 1 spell too short" in str(answers[0]["error"])
     rig.token()
     assert rig.ledger()[-1].flags == frozenset()
 

@@ -231,3 +231,13 @@ def test_a_selftest_and_a_calibration_travel_over_a_real_broker(tmp_path: Path, 
         reply = companion.until(lambda: companion.replies()[3:])[0]
         assert reply.result["limits"]["band_ms"] == 18
         assert [row["flags"] for row in temples[0].ledger()] == [["simulated", "test"]] * 3
+
+
+def test_one_of_a_thing_is_named_in_the_singular() -> None:
+    finding = {"code": "flickered", "times": 1, "ago_s": 3}
+    lost = {"code": "missed_edges", "missed": 1}
+    beam = {"reads": "clear", "tokens": 1, "glitches": 1, "widths_ms": None, "findings": [finding, lost]}
+    lines = "\n".join(selftest_lines({"trouble": None, "beams": dict.fromkeys(God, beam)}))
+    assert "1 token, 1 glitch\n" in lines
+    assert "it flickered 1 time, the last 3 s ago" in lines
+    assert "1 edge was lost on the way" in lines

@@ -320,7 +320,9 @@ def test_a_drop_that_the_disk_refuses_is_not_recorded_yet_and_is_recorded_once_i
     let_pass(rig, 6)
     (answer,) = answers
     assert answer["code"] == "not_recorded"
-    assert "30 of 30 tokens dropped for tlaloc are not recorded yet: the disk refuses (ledger_full)" in str(answer)
+    assert "not recorded yet of what was dropped for tlaloc: 30 of 30 tokens: the disk refuses (ledger_full)" in str(
+        answer
+    )
     assert "recorded as soon as the disk takes it" in str(answer)
     rig.disk.trouble = None
     let_pass(rig, 1)
@@ -344,7 +346,7 @@ def test_a_dropped_token_that_no_beam_sees_is_not_recorded_yet(rig: Rig) -> None
     rig.take(DropRequest(God.TLALOC, 2, 0, False, answers.append))
     rig.token()
     let_pass(rig, 6)
-    assert "1 of 2 tokens dropped for tlaloc are not recorded yet: the temple's status" in str(answers)
+    assert "not recorded yet of what was dropped for tlaloc: 1 of 2 tokens: the temple's status" in str(answers)
 
 
 def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> MessageReceived:

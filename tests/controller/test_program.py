@@ -51,7 +51,7 @@ def test_a_drop_into_a_blocked_slot_says_so(temple: Temple) -> None:
     eventually(lambda: temple.report()["beams"]["tlaloc"] == "jammed")
     done = call("drop", "tlaloc", "--state", str(temple.state))
     assert done.returncode == 1
-    assert "1 of 1 tokens dropped for tlaloc are not recorded yet: the temple's status" in done.stderr
+    assert "not recorded yet of what was dropped for tlaloc: 1 of 1 token: the temple's status" in done.stderr
     status = call("status", "--state", str(temple.state)).stdout
     assert "Tlaloc           1 token, beam blocked: clear the chute" in status
 
@@ -263,9 +263,10 @@ def test_an_export_whose_reader_leaves_early_ends_silently(tmp_path: Path) -> No
 
 
 def test_there_is_a_status_before_anything_fell_and_no_export(tmp_path: Path) -> None:
-    words = call("status", "--state", str(tmp_path)).stdout
-    assert words.startswith("Temple templo: no daemon runs\n")
-    assert f"there is none in {tmp_path}" in words
+    status = call("status", "--state", str(tmp_path))
+    assert status.stdout.startswith("Temple templo: no daemon runs\n")
+    assert f"there is none in {tmp_path}" in status.stdout
+    assert status.returncode == 1
     done = call("export", "--state", str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == f"templo-controller: there is no ledger at {tmp_path}/ledger.sqlite3\n"
@@ -370,7 +371,9 @@ def test_a_command_finds_the_installed_daemon_where_no_other_was_meant(
             assert "the running daemon has them" in capsys.readouterr().out
             assert command_line.main(["status", "--json"]) == 0
             assert json.loads(capsys.readouterr().out)["running"]
-            assert command_line.main(["status", "--json", "--state", str(home / "other")]) == 0
+            assert command_line.main(["status", "--temple", "other"]) == 1
+            assert f"the daemon on {installed} is of temple templo, not other" in capsys.readouterr().err
+            assert command_line.main(["status", "--json", "--state", str(home / "other")]) == 1
             assert not json.loads(capsys.readouterr().out)["running"]
         finally:
             temple.kill()

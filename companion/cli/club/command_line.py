@@ -21,6 +21,7 @@ from companion.cli.programs import broker, network
 from companion.cli.programs.children import Signals, end_with_parent
 from companion.cli.programs.starting import LaunchError, Stopped, hold
 from companion.cli.programs.terminal import Terminal
+from templo.quoting import counted
 
 LOOK = 5.0
 """Seconds between two checks of what has ended and how long logs have grown, where nothing happens."""
@@ -169,7 +170,7 @@ def _obey_until_end(club: Club, control: Control, terminal: Terminal, signals: S
 def _greeting(plan: Plan, wish: Wish, club: Club) -> list[str]:
     lines = [
         "",
-        f"A club of {wish.temples} temples is running.",
+        f"A club of {counted(wish.temples, 'temple')} is running.",
         "",
         f"  Its pages             {plan.urls[0]}/tables",
     ]

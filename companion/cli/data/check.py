@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +19,42 @@ from companion.model.lobby import read_text
 from companion.web.rendering import texts
 from companion.web.rendering.texts import Texts
 from companion.web.site import HERE
+from templo.quoting import nearest, quoted
 
 LANGUAGE = "en"
 """The language of the output, as everywhere in this program."""
 
+CHECK = "check"
 
-def main(given: Sequence[str]) -> int:
-    """Run ``<option> check FILE...``; return 0 if all are valid, 1 if one is not, 2 if none could be read."""
-    arguments = _parser(given[0]).parse_args(given[2:])
-    games = registry.load(configuration.load(arguments.config, os.environ, {}).games)
-    takers = [game for game in games.values() if _option(game, given[0]) and arguments.game in ("", game.name)]
+
+def main(given: Sequence[str], others: Sequence[str] = ()) -> int:
+    """Run ``<option> check FILE...``; return 0 if all are valid, 1 if one is not, 2 if none could be read.
+
+    `others` are words that might have been meant in place of the option's key.
+    """
+    key = given[0]
+    config = _config().parse_known_args(given[1:])[0].config
+    games = registry.load(configuration.load(config, os.environ, {}).games)
+    if key not in (options := file_options(games)):
+        return _complain(f"{quoted(key)} is no command; {_meant(key, [*others, *options])}")
+    if given[1:2] and not given[1].startswith("-") and given[1] != CHECK:
+        return _complain(f"{key} {quoted(given[1])} is no command; {_meant(given[1], [CHECK])}")
+    arguments = _parser(key).parse_args(given[1:])
+    takers = [game for game in games.values() if _option(game, key) and arguments.game in ("", game.name)]
     if len(takers) != 1:
         names = ", ".join(game.name for game in takers)
         trouble = f"several games take one ({names}); name one with --game" if takers else "no game takes such a file"
-        print(f"templo-companion: {given[0]} check: {trouble}", file=sys.stderr)
-        return 2
+        return _complain(f"{key} check: {trouble}")
     (game,) = takers
-    option, words = option_of(game, given[0]), words_of(game)
+    option, words = option_of(game, key), words_of(game)
     results = [_check(path, option, words) for path in arguments.files]
     return max(results)
+
+
+def file_options(games: Mapping[str, Game[Any]]) -> dict[str, str]:
+    """Return the key of every option that reads a file, with the names of the games that have it."""
+    keys = sorted({option.key for game in games.values() for option in game.options if option.reader})
+    return {key: ", ".join(name for name, game in games.items() if _option(game, key)) for key in keys}
 
 
 def option_of(game: Game[Any], key: str) -> Option:
@@ -78,11 +95,27 @@ def _option(game: Game[Any], key: str) -> Option | None:
     return next((option for option in game.options if option.key == key and option.reader), None)
 
 
+def _meant(word: str, known: Sequence[str]) -> str:
+    meant = nearest(word, known)
+    return f"did you mean {meant}?" if meant else f"expected {' or '.join(known)}"
+
+
+def _complain(message: str) -> int:
+    print(f"templo-companion: {message}", file=sys.stderr)
+    return 2
+
+
+def _config() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--config", type=Path, metavar="SETTINGS", help="a settings file with additional games")
+    return parser
+
+
 def _parser(key: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"templo-companion {key} check", description=f"Check files for the option {key}."
+        prog=f"templo-companion {key}", description=f"Check files for the option {key}.", parents=[_config()]
     )
+    parser.add_argument("command", choices=(CHECK,), metavar=CHECK, help="what to do with the files")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--game", default="", help="the game, if several games have this option")
-    parser.add_argument("--config", type=Path, metavar="SETTINGS", help="a settings file with additional games")
     return parser

@@ -27,6 +27,7 @@ from companion.service.services import Services
 from companion.service.workspace import Workspace
 from templo import contract
 from templo.files import draft_beside, sync
+from templo.quoting import counted
 
 FORMAT = "templo-mayor companion"
 VERSION = 1
@@ -64,7 +65,8 @@ def export(settings: Settings, file: Path, games: Mapping[str, Game[Any]], now: 
             f"The log of {title!r} cannot be replayed ({reason}): the file names the table, without its log.",
             file=out,
         )
-    print(f"Wrote {file}: {len(workspace.tables.all())} tables, {len(workspace.temples)} temples.", file=out)
+    tables, temples = counted(len(workspace.tables.all()), "table"), counted(len(workspace.temples), "temple")
+    print(f"Wrote {file}: {tables}, {temples}.", file=out)
     return 1 if workspace.tables.unreadable else 0
 
 

@@ -16,6 +16,7 @@ from companion.model import rounds
 from companion.model.entries import Rename, Sit
 from companion.model.evenings import person_key
 from companion.model.ports import TableRecord
+from templo.quoting import counted
 
 SHORTEST = 6
 """The shortest unique beginning of an id that is accepted."""
@@ -59,7 +60,7 @@ def forget(settings: Settings, whom: Whom, out: TextIO) -> int:
 
 
 def _forget_table(url: str, record: TableRecord, yes: bool, out: TextIO) -> int:
-    table = f"the table {_described(record)}, with {len(record.entries)} entries of its log"
+    table = f"the table {_described(record)}, with {counted(len(record.entries), 'entry', 'entries')} of its log"
     if not yes:
         return _would(table, out)
     erasure.erase_table(url, record.charter.id)
@@ -74,7 +75,7 @@ def _forget_person(url: str, records: Sequence[TableRecord], event: str, whom: W
     at = [record for record in records if any(person_key(name) == wanted for name in _names(record))]
     if not wanted or not (at or is_listed):
         raise ForgetError(
-            f"person is {whom.name!r}, who sat at none of {len(records)} tables; expected a name as shown"
+            f"person is {whom.name!r}, who sat at none of {counted(len(records), 'table')}; expected a name as shown"
         )
     places = [repr(_title(each)) for each in at] + ["the event under way"] * is_listed
     what = f"the name {whom.name!r} from {', '.join(places)}"
@@ -96,8 +97,8 @@ def _table(records: Sequence[TableRecord], given: str) -> TableRecord:
     found = [record for record in records if record.charter.id.startswith(given.lower())]
     if len(given) < SHORTEST or len(found) != 1:
         raise ForgetError(
-            f"table is {given!r}, which fits {len(found)} of {len(records)} tables; expected an id as list prints "
-            f"it, or as it stands in the table's address, of {SHORTEST} characters or more"
+            f"table is {given!r}, which fits {len(found)} of {counted(len(records), 'table')}; expected an id as "
+            f"list prints it, or as it stands in the table's address, of {SHORTEST} characters or more"
         )
     return found[0]
 

@@ -14,6 +14,7 @@ from companion.model.history import BrokenLog, ReplayStep, replay_log
 from companion.model.table import ServiceError, Table
 from companion.web.rendering import texts
 from companion.web.rendering.texts import Library, Texts, line_text
+from templo.quoting import counted
 
 LANGUAGE = "en"
 
@@ -47,9 +48,8 @@ class Replay:
     def run(self) -> int:
         """Print the log as far as it is legal; return the exit code."""
         charter = self._export.charter
-        self._print(
-            f"{charter.title}: {charter.game}, {charter.preset}, {len(charter.seats)} seats, {charter.opened_at:%F}"
-        )
+        seats = counted(len(charter.seats), "seat")
+        self._print(f"{charter.title}: {charter.game}, {charter.preset}, {seats}, {charter.opened_at:%F}")
         if charter.rules != self._game.rules_version:
             self._print(
                 f"The file follows rules {charter.rules}; these are rules {self._game.rules_version}. It may break."
@@ -80,7 +80,8 @@ class Replay:
             self._print(f"The file does not lead where it says.\n  it says  {expected}\n  it leads {reached}")
             return 1
         else:
-            self._print(f"All {len(self._export.entries)} entries stand. The game is {table.phase}.")
+            whole = counted(len(self._export.entries), "entry", "entries")
+            self._print(f"The whole log stands: {whole}. The game is {table.phase}.")
         return 0
 
     def _broken(self, n: int, why: str) -> int:
@@ -88,7 +89,8 @@ class Replay:
         entries = self._export.entries
         if n <= len(entries):
             entry = entries[n - 1]
-            self._print(f"  it is {entry.by}'s {encode(entry.action)}; the {n - 1} entries before it stand")
+            before = counted(n - 1, "entry before it stands", "entries before it stand")
+            self._print(f"  it is {entry.by}'s {encode(entry.action)}; {before}")
         return 1
 
     def _refusal(self, last: ReplayStep | None, broken: BrokenLog) -> str:

@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw
 
 from companion.cli.sheets.press import Press, SheetsError
 from companion.games.kit import Board, Game, Piece, Pieces
+from templo.quoting import counted
 
 WHITE = (255, 255, 255)
 MILLIMETRES = 25.4
@@ -96,7 +97,8 @@ class PieceSet:
         drawn = Drawn(pdf, self.kind.width, self.kind.height, self.kind.inset if self.kind.round else 0.0)
         expected = len(self.pieces) * (2 if self.kind.backs else 1)
         if len(drawn) != expected:
-            raise SheetsError(f"{self.game.name}/{self.page} has {len(drawn)} leaves; expected {expected}")
+            has = counted(len(drawn), "leaf", "leaves")
+            raise SheetsError(f"{self.game.name}/{self.page} has {has}; expected {expected}")
         return drawn
 
     @property
