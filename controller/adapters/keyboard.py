@@ -67,7 +67,7 @@ class Keyboard:
                 return
             self._saved = termios.tcgetattr(self._descriptor)
             atexit.register(self._restore)
-            tty.setcbreak(self._descriptor)
+            tty.setcbreak(self._descriptor, termios.TCSANOW)  # keeps what was typed before
         self._report(HELP)
         self._thread.start()
 
