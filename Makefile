@@ -157,5 +157,5 @@ release: ## pack firmware, parts to print, sheets, wheel and packages into one a
 	@.venv/bin/python -m tools.release $(ARGS)
 
 clean: ## remove the environment and everything that was built
-	@rm -rf .venv .venv-hardware build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-hardware .venv.lock .venv-hardware.lock build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

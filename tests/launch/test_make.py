@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import shutil
 import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -84,6 +88,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "physics",
         "pictures",
         "release",
+        "validate",
         "clean",
     }
     assert all(len(line.split()) > 4 for line in listed.stdout.splitlines())
@@ -116,23 +121,120 @@ def test_a_32_bit_system_is_refused_with_what_it_needs(bare: Path) -> None:
     assert "64-bit Raspberry Pi OS" in environment(bare)
 
 
-def test_an_index_out_of_reach_is_distinguished_from_a_package_that_fails(tmp_path: Path) -> None:
-    clone = tmp_path / "a clone"
-    (clone / "tools").mkdir(parents=True)
-    for name in ("tools/environment", "pyproject.toml", "constraints.txt", "README.md"):
-        shutil.copy(ROOT / name, clone / name)
-    finished = run(
-        "tools/environment",
-        "broker",
-        cwd=clone,
-        PATH=os.environ["PATH"],
-        HOME=str(tmp_path),
-        PIP_CONFIG_FILE=os.devnull,
-        PIP_INDEX_URL="http://127.0.0.1:9/simple",
-    )
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A checkout of nothing but what makes an environment."""
+    folder = tmp_path / "a clone"
+    (folder / "tools").mkdir(parents=True)
+    for name in ("tools/environment", "tools/extras.py", "pyproject.toml", "constraints.txt", "README.md"):
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def offline(folder: Path) -> dict[str, str]:
+    """Return variables with which pip reaches no index."""
+    index = {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
+    return {"PATH": os.environ["PATH"], "HOME": str(folder), **index}
+
+
+def test_an_index_out_of_reach_is_distinguished_from_a_package_that_fails(clone: Path) -> None:
+    finished = run("tools/environment", "broker", cwd=clone, **offline(clone))
     assert finished.returncode == 1
     assert "connect this machine to the internet" in finished.stderr
     assert finished.stderr.count("\n") == 1
+
+
+def prepared(clone: Path, pip: str) -> None:
+    """Put an environment there whose pip is a line of shell."""
+    program(clone, "python", f'case "$*" in *"-m pip"*) {pip} ;; *) exec {sys.executable} "$@" ;; esac')
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    (clone / "python").rename(clone / ".venv" / "bin" / "python")
+    (clone / ".venv" / "made").write_text(f"{sys.version_info[0]}.{sys.version_info[1]} {clone}\n")
+    (clone / ".venv" / "pyvenv.cfg").write_text("include-system-site-packages = false\n")
+
+
+def make_environment(clone: Path, extras: str) -> str:
+    finished = run("tools/environment", extras, cwd=clone, PATH=os.environ["PATH"], PYTHON=sys.executable)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def test_pip_runs_for_those_extras_that_are_lacking_or_have_changed(clone: Path, tmp_path: Path) -> None:
+    asked, file = tmp_path / "asked", clone / "pyproject.toml"
+    prepared(clone, f'echo "$*" >>{asked}')
+
+    def installed(extras: str) -> str:
+        asked.write_text("")
+        make_environment(clone, extras)
+        return asked.read_text().partition("--editable .")[2].partition(" ")[0].strip()
+
+    assert installed("companion,broker") == "[companion,broker]"
+    assert installed("companion,broker") == ""
+    assert installed("companion,broker,lab") == "[lab]"
+    file.write_text(file.read_text().replace("line-length = 118", "line-length = 117"))
+    assert installed("companion,lab") == ""
+    file.write_text(file.read_text().replace('"jinja2>=3.1"', '"jinja2>=3.2"'))
+    assert installed("companion,lab") == "[lab]"
+    (clone / "constraints.txt").write_text("jinja2==3.2\n")
+    assert installed("lab") == "[lab]"
+    assert installed("companion,lab") == "[companion]"
+
+
+def test_a_failed_installation_is_tried_again(clone: Path) -> None:
+    prepared(clone, "echo no such package; exit 1")
+    for _ in range(2):
+        finished = run("tools/environment", "lab", cwd=clone, PATH=os.environ["PATH"], PYTHON=sys.executable)
+        assert finished.returncode == 1
+        assert "no such package\npip could not install what is needed" in finished.stderr
+
+
+def on_a_terminal(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """Run a command whose output is a terminal, and return what it shows."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, cwd=cwd, env=environment, stdout=theirs, stderr=theirs):
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # a terminal that nobody writes to any more
+            while more := os.read(ours, 4096):
+                shown += more
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_pip_shows_its_progress_on_a_terminal_alone(clone: Path) -> None:
+    prepared(clone, "echo Collecting lab")
+    shown = on_a_terminal("tools/environment", "lab", cwd=clone, PATH=os.environ["PATH"], PYTHON=sys.executable)
+    assert "Installing lab into .venv, which takes a minute or two the first time ...\nCollecting lab\n" in shown
+    (clone / ".venv" / "installed.json").unlink()
+    assert "Collecting" not in make_environment(clone, "lab")
+
+
+def test_apt_shows_its_progress_on_a_terminal_alone(bare: Path) -> None:
+    program(bare, "id", "echo 0")
+    program(bare, "ldconfig", "")
+    program(bare, "apt-get", "echo Unpacking")
+    sheets = ROOT / "tests/system-packages", "sheets"
+    assert on_a_terminal(*sheets, cwd=ROOT, PATH=str(bare), SBIN="").count("Unpacking\n") == 2
+    assert "Unpacking" not in run(*sheets, PATH=str(bare), SBIN="").stdout
+
+
+def test_a_second_make_waits_for_the_first_and_names_it(clone: Path) -> None:
+    prepared(clone, ":")
+    with (clone / ".venv.lock").open("w") as lock:
+        lock.write("process 712, which installs lab\n")
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        second = subprocess.Popen(
+            ["tools/environment", "lab"],
+            cwd=clone, env={"PATH": os.environ["PATH"], "PYTHON": sys.executable}, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        with second:
+            assert second.stdout
+            assert second.stdout.readline() == "Waiting for process 712, which installs lab ...\n"
+            assert second.poll() is None
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert second.wait(600) == 0
+    assert (clone / ".venv.lock").read_text() == f"process {second.pid}, which installs lab\n"
 
 
 @pytest.mark.parametrize("sudo", ["", "exit 1"])
