@@ -44,7 +44,7 @@ def sound(mesh: trimesh.Trimesh) -> list[Fault]:
     if not mesh.is_watertight:
         edges, counts = np.unique(mesh.edges_sorted, axis=0, return_counts=True)
         loose = int((counts != 2).sum())
-        faults.append(Fault("watertight", f"{loose} of {len(edges)} edges do not join two faces"))
+        faults.append(Fault("watertight", f"edges that do not join two faces: {loose} of {len(edges)}"))
     if mesh.body_count != 1:
         faults.append(Fault("one body", f"there are {mesh.body_count} bodies"))
     if mesh.is_watertight and mesh.volume <= 0:

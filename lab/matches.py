@@ -17,6 +17,7 @@ from msgspec import Struct
 from companion.games import registry
 from companion.games.kit import CHANCE, Game, Move, Option, Refusal, Seat, Value, outcome
 from lab import habits
+from templo.quoting import counted
 
 LONGEST = 10_000
 """Moves after which a game counts as a standstill."""
@@ -98,7 +99,9 @@ def game_of(setup: Setup) -> Game[Any]:
     if setup.preset not in game.presets:
         raise SetupError(f"preset of {game.name} is {setup.preset!r}; expected {' or '.join(game.presets)}")
     if setup.seats not in game.seatings:
-        raise SetupError(f"{game.name} has {setup.seats} seats; expected {' or '.join(map(str, game.seatings))}")
+        raise SetupError(
+            f"{game.name} has {counted(setup.seats, 'seat')}; expected {' or '.join(map(str, game.seatings))}"
+        )
     options = {option.key: option for option in game.options}
     for key, value in setup.chosen.items():
         if key not in options:

@@ -180,14 +180,14 @@ def test_the_commands_say_what_they_did_and_what_happens_next(tmp_path: Path, fi
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
 
     made = templo("backup", str(file))
-    assert (made.returncode, made.stdout) == (0, f"Wrote {file}: 1 tables, 1 temples, 5 tokens, 1 held apart.\n")
+    assert (made.returncode, made.stdout) == (0, f"Wrote {file}: 1 table, 1 temple, 5 tokens, 1 held apart.\n")
     with store_lock.hold(home.url):
         refused = templo("restore", str(file))
     assert refused.returncode == 2
     assert f"which another companion (process {os.getpid()}) uses" in refused.stderr
     done = templo("restore", str(file))
     assert done.returncode == 0, done.stderr
-    assert "1 tables, 1 temples, 5 tokens, 1 held apart" in done.stdout
+    assert "1 table, 1 temple, 5 tokens, 1 held apart" in done.stdout
     assert f"kept as {tmp_path}/companion.sqlite.replaced-" in done.stdout
     assert "ask every temple for the tokens that this backup lacks" in done.stdout
     assert templo("restore", "/nowhere").stderr.startswith("templo-companion: /nowhere is not there; expected")

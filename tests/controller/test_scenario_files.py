@@ -341,7 +341,7 @@ def test_the_command_line_prints_what_came_of_a_scenario_and_exits_by_it(tmp_pat
     wrong.write_text("v = 1\n[expect]\ntokens = { tlaloc = 3 }\n" + event("drop", 1))
     done = call("scenario", str(wrong), "--json")
     assert done.returncode == 1
-    assert "tlaloc: 1 tokens were counted; expected 3" in done.stderr
+    assert "tlaloc: 1 token was counted; expected 3" in done.stderr
     assert json.loads(done.stdout)["counted"] == {"huitzilopochtli": 0, "tlaloc": 1}
     wrong.write_text("v = 1\nseed = 'x'")
     done = call("scenario", str(wrong))

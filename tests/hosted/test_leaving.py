@@ -76,7 +76,7 @@ def test_an_export_holds_one_tenant_whole_and_becomes_another_installation_s(
 ) -> None:
     before = {tenant: rows(companion, tenant) for tenant in TENANTS}
     with unchanged(companion, settings):
-        assert "1 temples, 1 tokens" in do(settings, "export", A, file=tmp_path / "a.sqlite")
+        assert "1 temple, 1 token" in do(settings, "export", A, file=tmp_path / "a.sqlite")
     with closing(sqlite3.connect(tmp_path / "a.sqlite")) as exported:
         text = "\n".join(exported.iterdump())
     assert everybody[A].marks[0] in text

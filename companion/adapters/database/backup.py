@@ -23,6 +23,7 @@ from companion.adapters.database.opening import StoreError, engine_for, sqlite_p
 from companion.adapters.database.schema import ABOUT, METADATA, QUARANTINE, SCHEMA, TABLES, TEMPLES, TOKENS
 from companion.adapters.database.sql_store import SqlStore
 from templo.files import draft_beside, sync
+from templo.quoting import counted
 
 MADE_AT = "backup_made_at"
 """The row of `about` that makes a database a backup, and says when it was made."""
@@ -43,8 +44,8 @@ class Backup:
     rows: Mapping[str, int]
 
     def summary(self) -> str:
-        """Return its contents in words: ``"2 tables, 1 temples, 40 tokens, 0 held apart"``."""
-        return ", ".join(f"{count} {name}" for name, count in self.rows.items())
+        """Return its contents in words: ``"2 tables, 1 temple, 40 tokens, 0 held apart"``."""
+        return ", ".join(counted(count, name.removesuffix("s"), name) for name, count in self.rows.items())
 
 
 @dataclass(frozen=True, slots=True)
