@@ -173,7 +173,7 @@ def _checked(file: Path, tables: Mapping[str, object], machine: Machine) -> Boot
             )
             own = read.values
             companion_settings.load(given(*_COMPANION), {}, {}, Path(folder))
-            machine.run("templo-controller", "status", "--config", str(given(*_CONTROLLER)), "--state", folder)
+            machine.run("templo-controller", "check", "--config", str(given(*_CONTROLLER)))
         except (SettingsError, BootError) as error:
             raise BootError(str(error).replace(str(path), str(file))) from None
     wifi = own.wifi

@@ -98,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_drop(commands, requesting)
     _add_calibrate(commands, requesting)
     _add_status(commands, requesting)
+    _add_check(commands, common)
     _add_dismiss(commands, requesting)
     _add_export(commands, requesting)
     _add_pair(commands)
@@ -179,6 +180,11 @@ def _add_status(commands: Any, requesting: argparse.ArgumentParser) -> None:
     status = commands.add_parser("status", parents=[requesting], help="show the temple's health")
     _add_json(status)
     status.set_defaults(command=_status)
+
+
+def _add_check(commands: Any, common: argparse.ArgumentParser) -> None:
+    check = commands.add_parser("check", parents=[common], help="check the settings, and do nothing else")
+    check.set_defaults(command=_check, simulate=False)
 
 
 def _add_dismiss(commands: Any, requesting: argparse.ArgumentParser) -> None:
@@ -365,6 +371,12 @@ def _status(settings: Settings, given: argparse.Namespace) -> int:
         report = {"running": False, **status(settings)}
     print(json.dumps(report, indent=2) if given.json else _described(report, settings.state))
     return 0 if report["running"] or report["source"] is not None else EXIT_REFUSED
+
+
+def _check(_settings: Settings, _given: argparse.Namespace) -> int:
+    """Print that the settings, which have been read, are right."""
+    print("The settings are right.")
+    return 0
 
 
 def _dismiss(settings: Settings, given: argparse.Namespace) -> int:

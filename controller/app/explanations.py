@@ -39,7 +39,7 @@ def selftest_lines(result: Mapping[str, Any]) -> Iterator[str]:
         if widths := beam["widths_ms"]:
             facts.append(f"{widths['lowest']:g} to {widths['highest']:g} ms wide, {widths['middle']:g} in the middle")
         if below := beam.get("below"):
-            facts.append(f"second beam reads {below['reads']}, followed {_number(below['followed'], 'token')}")
+            facts.append(f"second beam reads {below['reads']}, followed {counted(below['followed'], 'token')}")
         yield f"  {god.capitalize():<16} {', '.join(facts)}"
         for finding in beam["findings"]:
             what, remedy = FINDINGS[finding["code"]]

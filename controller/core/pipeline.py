@@ -310,9 +310,7 @@ class Pipeline:
 
     def _doubt(self, god: God, found: Iterable[Doubted]) -> None:
         for doubted in found:
-            log.warning(
-                "%d tokens are doubted (%s), the last in the slot of %s", len(doubted.tokens), doubted.reason, god
-            )
+            log.warning("doubted in the slot of %s (%s): %d", god, doubted.reason, len(doubted.tokens))
             for start in range(0, len(doubted.tokens), contract.MOST_DOUBTED):
                 some = doubted.tokens[start : start + contract.MOST_DOUBTED]
                 self._outbox.doubt(UnnumberedDoubt(doubted.reason, self._host.utc(), some))
