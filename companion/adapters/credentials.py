@@ -77,7 +77,7 @@ def brokers_for(host: str, listed: Iterable[Address]) -> str:
     >>> brokers_for("temple.local", [Address("127.0.0.1", 1883), Address("broker.lan", 1884)])
     'temple.local:1883,broker.lan:1884'
     """
-    return ",".join(_written(host if each.is_loopback else each.host, each.port) for each in listed)
+    return ",".join(_written(host if each.is_here else each.host, each.port) for each in listed)
 
 
 def _written(host: str, port: int) -> str:

@@ -46,7 +46,6 @@ _CONTROLLER = ("beams", "counting", "broker")
 _COMPANION = ("web", "broker")
 ORIGIN = "By templo-mayor-boot, from the file on the boot partition."
 _PASSWORD = re.compile(r"^TEMPLO_BROKER_PASSWORD=\S", re.MULTILINE)
-_LOCAL = ("127.0.0.1", "localhost", "::1")
 
 log = logging.getLogger(__name__)
 
@@ -140,9 +139,13 @@ def _present(file: Path) -> dict[str, object]:
 
 
 def _is_elsewhere(settings: Mapping[str, object]) -> bool:
-    """Return whether the broker of a program's settings is on another machine."""
+    """Return whether a broker of a program's settings is on another machine."""
     broker = settings.get("broker")
-    return isinstance(broker, Mapping) and broker.get("host", _LOCAL[0]) not in _LOCAL
+    host = broker.get("host") if isinstance(broker, Mapping) else None
+    try:
+        return isinstance(host, str) and not all(each.is_here for each in BrokerSettings(host).addresses)
+    except ValueError:  # a port that is none, in a file that was there
+        return True
 
 
 def _place_drop_in(program: str, is_elsewhere: bool, machine: Machine) -> None:

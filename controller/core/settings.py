@@ -164,7 +164,7 @@ class Settings:
         `host_name` is this machine's: where the broker is on it, so is the companion.
         """
         address = self.web.address.rstrip("/")
-        if not address and self.broker.addresses[0].is_loopback:
+        if not address and self.broker.addresses[0].is_here:
             address = f"http://{host_name.partition('.')[0]}.local"
         tenant = f"/h/{self.broker.tenant}" if self.broker.tenant else ""
         return f"{address}{tenant}/temples/{self.temple}" if address else None

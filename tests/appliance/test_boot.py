@@ -212,13 +212,23 @@ def test_a_later_file_leaves_the_settings_that_it_does_not_give(card: Card, tmp_
     assert tomllib.loads(controller.read_text()) == {"temple": "cellar"}
 
 
-def test_a_later_file_leads_both_programs_back_to_the_broker_on_this_machine(card: Card, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.1:1884", "LocalHost", "[::1]:1884", "127.0.1.1, localhost:1884"]
+)
+def test_a_later_file_leads_both_programs_back_to_the_broker_on_this_machine(
+    card: Card, tmp_path: Path, host: str
+) -> None:
     assert card.boot(WHOLE) == 0
-    assert card.boot("[broker]\nhost = '127.0.0.1'\n") == 0
+    assert card.boot(f"[broker]\nhost = '{host}'\n") == 0
     for program in ("controller", "companion"):
         settings = tomllib.loads((tmp_path / "etc" / f"{program}.toml").read_text())
-        assert settings["broker"] == {"host": "127.0.0.1"}
+        assert settings["broker"] == {"host": host}
     assert drop_ins(card) == []
+
+
+def test_of_several_brokers_one_on_another_machine_is_enough_for_the_drop_ins(card: Card) -> None:
+    assert card.boot("[broker]\nhost = '127.0.0.1:1884, broker.lan'\n") == 0
+    assert drop_ins(card) == ["templo-companion.service.d", "templo-controller.service.d"]
 
 
 def test_a_country_that_cannot_be_set_is_only_logged(
