@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Literal
 
 from companion.adapters import boot_fault
 from companion.cli import settings as companion_settings
@@ -44,6 +44,7 @@ APPLIED = "boot-applied"
 _OWN = ("name", "wifi")
 _CONTROLLER = ("beams", "counting", "broker")
 _COMPANION = ("web", "broker")
+_KEY_MANAGEMENT = {"wpa2": "wpa-psk", "wpa3": "sae"}
 ORIGIN = "By templo-mayor-boot, from the file on the boot partition."
 _PASSWORD = re.compile(r"^TEMPLO_BROKER_PASSWORD=\S", re.MULTILINE)
 
@@ -63,6 +64,10 @@ class WifiSettings:
     password: Annotated[str, HIDDEN, matching("|[ -~]{8,63}|[0-9a-fA-F]{64}", "a password of 8 to 63 characters")] = (
         ""
     )
+    security: Literal["wpa2", "wpa3"] = "wpa2"
+    """``wpa3`` for a Wi-Fi that takes nothing older; one that takes both is ``wpa2``."""
+    hidden: Literal["on", "off"] = "off"
+    """Whether the Wi-Fi does not show its name, so that it has to be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +185,11 @@ def _checked(file: Path, tables: Mapping[str, object], machine: Machine) -> Boot
         except (SettingsError, BootError) as error:
             raise BootError(str(error).replace(str(path), str(file))) from None
     wifi = own.wifi
-    if (wifi.password or wifi.ssid) and not (wifi.ssid and wifi.country):
+    if wifi != WifiSettings(wifi.country) and not (wifi.ssid and wifi.country):
         missing = "wifi.ssid" if not wifi.ssid else "wifi.country"
         raise BootError(f"{missing} is missing (from {file}); expected it beside the other settings of the Wi-Fi")
+    if wifi.security == "wpa3" and not wifi.password:
+        raise BootError(f"wifi.security is 'wpa3' and wifi.password is missing (from {file}); expected both")
     return own
 
 
@@ -195,8 +202,14 @@ def _join(wifi: WifiSettings, machine: Machine) -> None:
     if wifi.ssid:
         lines = ["[connection]", "id=templo-mayor", "type=wifi", "[wifi]", "mode=infrastructure"]
         lines.append(f"ssid={';'.join(str(each) for each in wifi.ssid.encode())};")  # as bytes, whatever they are
+        if wifi.hidden == "on":
+            lines.append("hidden=true")
         if wifi.password:
-            lines += ["[wifi-security]", "key-mgmt=wpa-psk", f"psk={_escaped(wifi.password)}"]
+            lines += [
+                "[wifi-security]",
+                f"key-mgmt={_KEY_MANAGEMENT[wifi.security]}",
+                f"psk={_escaped(wifi.password)}",
+            ]
         lines += ["[ipv4]", "method=auto", "[ipv6]", "method=auto"]
         # NetworkManager reads a file of any name there: one that was kept would be a second network to join.
         _write(machine.connections / "templo-mayor.nmconnection", "\n".join(lines) + "\n", 0o600, keep=False)

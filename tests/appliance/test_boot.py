@@ -281,6 +281,28 @@ def test_settings_that_were_there_are_kept_beside_the_new_ones(card: Card) -> No
     assert card.written()["etc/controller.toml.before-boot"] == 'log = "debug"\n'
 
 
+HOME = "[wifi]\nssid = 'Home'\ncountry = 'MX'\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("password = 'long enough'\n", ["key-mgmt=wpa-psk", "psk=long enough"]),
+        ("security = 'wpa3'\npassword = 'long enough'\n", ["key-mgmt=sae", "psk=long enough"]),
+        ("hidden = 'on'\n", ["hidden=true"]),
+        ("security = 'wpa3'\nhidden = 'on'\npassword = 'long enough'\n", ["hidden=true", "key-mgmt=sae"]),
+    ],
+)
+def test_a_wi_fi_of_wpa3_alone_and_one_that_does_not_show_its_name_are_joined_in_their_ways(
+    card: Card, given: str, written: list[str]
+) -> None:
+    assert card.boot(HOME + given) == 0, card.fault.read_text()
+    lines = card.written()["connections/templo-mayor.nmconnection"].splitlines()
+    assert set(written) <= set(lines)
+    assert ("hidden=true" in lines) == ("hidden" in given)
+    assert ("[wifi-security]" in lines) == ("password" in given)
+
+
 def test_another_wi_fi_replaces_the_one_of_an_earlier_file(card: Card) -> None:
     connections = card.folder / "connections"
     connections.mkdir()
@@ -305,6 +327,15 @@ def test_another_wi_fi_replaces_the_one_of_an_earlier_file(card: Card) -> None:
             "[wifi]\nssid = 'Home'\ncountry = 'MX'\npassword = 'short'\n",
             "wifi.password is hidden (from {file}); expected a password of 8 to 63",
         ),
+        (
+            "[wifi]\nssid = 'Home'\ncountry = 'MX'\nsecurity = 'wpa3'\n",
+            "wifi.security is 'wpa3' and wifi.password is missing (from {file})",
+        ),
+        (
+            "[wifi]\nssid = 'Home'\ncountry = 'MX'\nsecurity = 'wep'\npassword = 'long enough'\n",
+            "wifi.security is 'wep' (from {file}); expected one of wpa2, wpa3",
+        ),
+        ("[wifi]\nhidden = 'on'\n", "wifi.ssid is missing (from {file})"),
         ("[wifi]\nsid = 'Home'\n", "'wifi.sid' (from {file}) is no setting; did you mean wifi.ssid?"),
         ("[broker]\nport = 0\n", "broker.port is 0 (from {file}); expected a port from 1 to 65535"),
         ("[beams]\ntlaloc = 99\n", "beams.tlaloc is 99 (from {file}); expected a BCM pin number from 0 to 27"),
