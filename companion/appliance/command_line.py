@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from companion.adapters.network.addresses import announced_name, own_addresses, own_names, phone_addresses
+from companion.adapters.network.addresses import own_addresses, own_names
 from companion.adapters.network.network_manager import NetworkError
 from companion.appliance import backup, image, status, tls
 from companion.appliance.network_helper import BusyError, Helper
@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _tls(given, terminal)
         if given.command == "network":
             return _network(given.action)
-        found = status.look(status.systemctl, status.metrics, tls.Tls(tls.FOLDER, tuple, status.systemctl).is_on)
+        found = status.look(
+            status.systemctl, status.metrics, tls.Tls(tls.FOLDER, tuple, status.systemctl, tls.PACKAGED).is_on
+        )
     except SettingsError as error:
         is_forbidden = status.SETTINGS.exists() and not os.access(status.SETTINGS, os.R_OK)
         terminal.write(
@@ -124,12 +126,12 @@ def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
     web = status.web_settings(status.systemctl)
     hosts = (*own_names(), *(address for address in own_addresses() if ":" not in address), *web.allowed_hosts)
     code, lines = tls.command(
-        tls.Tls(tls.FOLDER, lambda: hosts, status.systemctl),
+        tls.Tls(tls.FOLDER, lambda: hosts, status.systemctl, tls.PACKAGED),
         given.action,
         (given.certificate, given.key) if given.certificate else None,
         web.port,
         web.proxy,
-        status.pages(web, phone_addresses(), announced_name()),
+        status.pages_now(web, status.systemctl),
     )
     terminal.write(*lines)
     return code

@@ -96,8 +96,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         for role, state in units.items()
         if state == "failed"
     }
-    alias = systemd("show", "--property=StatusText", "--value", NAME) == ANNOUNCED
-    found_at = pages(web, phone_addresses(), announced_name(), alias)
+    found_at = pages_now(web, systemd)
     hotspot = look_at_network(secrets=True).hotspot
     owner = owner_in(STATE / FILE)
     return Installation(
@@ -132,6 +131,12 @@ def _counting(metrics: str) -> dict[str, bool]:
     """Return of each temple whether it is connected and nothing keeps it from recording tokens."""
     troubled = _TROUBLE.findall(metrics)
     return {temple: up == "1" and temple not in troubled for temple, up in _UP.findall(metrics)}
+
+
+def pages_now(web: configuration.WebSettings, systemd: Callable[..., str]) -> list[str]:
+    """Return where phones find the pages of this machine now; `systemd` is as in `look`."""
+    alias = systemd("show", "--property=StatusText", "--value", NAME) == ANNOUNCED
+    return pages(web, phone_addresses(), announced_name(), alias)
 
 
 def pages(web: configuration.WebSettings, addresses: Sequence[str], name: str, alias: bool = False) -> list[str]:

@@ -6,6 +6,7 @@ haproxy serves them (`templo-tls.service`). One folder holds its files and those
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -26,7 +27,12 @@ from templo import files
 FOLDER = Path("/etc/templo-mayor/tls")
 UNIT = "templo-tls"
 HAPROXY = Path("/usr/sbin/haproxy")
+PACKAGED = Path("/etc/haproxy/haproxy.cfg")
+"""The settings of the haproxy that Debian's package starts by itself."""
+
 LOOPBACK = "127.0.0.1"
+
+_SERVES = re.compile(r"^[ \t]*(frontend|listen)[ \t]", re.MULTILINE)
 
 EARLY = timedelta(days=60)
 """A certificate is renewed so long before it ends."""
@@ -36,12 +42,14 @@ EARLY = timedelta(days=60)
 class Tls:
     """The TLS of this machine: its files, the names and addresses it is reached by, and who runs its units.
 
-    `systemd` runs systemctl with words and returns what it prints.
+    `systemd` runs systemctl with words and returns what it prints. `packaged` is where haproxy's own unit has its
+    settings.
     """
 
     folder: Path
     hosts: Callable[[], Collection[str]]
     systemd: Callable[..., str]
+    packaged: Path
 
     @property
     def authority(self) -> Path:
@@ -74,6 +82,7 @@ class Tls:
     def switch_on(self, port: int, given: tuple[Path, Path] | None = None) -> None:
         """Serve the pages, which the companion has at a port of this machine, over TLS.
 
+        haproxy's own unit is switched off where it serves nothing.
         `given` is a certificate, with those that it was signed by, and its key. Raises `CertificateError`, `OSError`.
         """
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -84,6 +93,8 @@ class Tls:
             self._given.unlink(missing_ok=True)
             self._serve(self._signed())
         self._write_settings(port)
+        if self.packaged.exists() and not _SERVES.search(self.packaged.read_text(errors="replace")):
+            self.systemd("disable", "--now", "haproxy.service")
         self.systemd("restart", "templo-companion.service")
         self.systemd("restart", f"{UNIT}.service")
 

@@ -35,7 +35,12 @@ class Machine:
 
     @property
     def tls(self) -> Tls:
-        return Tls(self.folder, lambda: self.hosts, self.systemd)
+        return Tls(self.folder, lambda: self.hosts, self.systemd, self.packaged)
+
+    @property
+    def packaged(self) -> Path:
+        """The settings of haproxy's own unit, which are not there at first."""
+        return self.folder.with_name("haproxy.cfg")
 
     def trusting(self) -> ssl.SSLContext:
         """Return a client that trusts this machine's authority."""

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from companion.adapters.network import certificates
+from companion.adapters.network.addresses import ANNOUNCED
 from companion.adapters.network.certificates import CertificateError, Pair
-from companion.appliance import tls
+from companion.appliance import command_line, status, tls
 from companion.web.server.serving import Server
 from tests.appliance.secure import HOSTS, PATIENCE_S, Machine, haproxy
 
@@ -113,6 +114,44 @@ def test_the_companion_is_started_again_with_its_proxy_and_authority(machine: Ma
         "COMPANION_ADDRESS=127.0.0.1:8080",
         f"TEMPLO_WEB_AUTHORITY={machine.folder}/authority.pem",
     ]
+
+
+IDLE = "global\n\tstats socket /run/haproxy/admin.sock mode 660\n\ndefaults\n\tmode http\n"
+
+
+def test_the_haproxy_that_debian_starts_and_that_serves_nothing_is_switched_off(machine: Machine) -> None:
+    machine.packaged.write_text(IDLE)
+    machine.tls.switch_on(80)
+    assert ("disable", "--now", "haproxy.service") in machine.asked
+
+
+@pytest.mark.parametrize("section", ["frontend site", "  listen stats"])
+def test_a_haproxy_that_serves_something_else_goes_on(machine: Machine, section: str) -> None:
+    machine.packaged.write_text(f"{IDLE}\n{section}\n\tbind :8443\n")
+    machine.tls.switch_on(80)
+    assert machine.asked == [("restart", "templo-companion.service"), ("restart", "templo-tls.service")]
+
+
+@pytest.mark.parametrize(
+    ("state", "named"), [(ANNOUNCED, True), ("another machine in this network has that name", False)]
+)
+def test_the_command_prints_the_names_that_lead_here_the_alias_among_them(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state: str, named: bool
+) -> None:
+    def systemd(*words: str) -> str:
+        return state if words[0] == "show" and words[-1] == status.NAME else machine.systemd(*words)
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(tls, "FOLDER", machine.folder)
+    monkeypatch.setattr(tls, "PACKAGED", machine.packaged)
+    monkeypatch.setattr(status, "systemctl", systemd)
+    monkeypatch.setattr(status, "phone_addresses", lambda: ("192.168.1.7",))
+    monkeypatch.setattr(status, "announced_name", lambda: "attic.local")
+    monkeypatch.setattr(command_line, "own_names", lambda: ["attic.local", "templo.local"])
+    monkeypatch.setattr(command_line, "own_addresses", lambda: ["192.168.1.7"])
+    assert command_line.main(["tls"]) == 0
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  https:")]
+    assert printed == ["https://192.168.1.7", *["https://templo.local"] * named, "https://attic.local"]
 
 
 def test_a_certificate_is_renewed_for_a_new_address_and_not_without_need(machine: Machine) -> None:
