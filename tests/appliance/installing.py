@@ -68,6 +68,11 @@ def installed_into(root: fresh.Root) -> None:
     units = " ".join((*(f"{unit}.service" for unit in EXPOSURE if unit != "mosquitto"), *TIMERS))
     run(f"systemd-analyze verify --man=no {units} 2>&1")
     say("systemd-analyze verify of all our units")
+    must("what a unit names as its documentation is there", run("""
+        sed -n 's/^Documentation=file:..//p' /usr/lib/systemd/system/templo-* | while read -r file; do
+            [ -r "$file" ] || echo "$file"
+        done
+    """), "")  # fmt: skip
     for program in OURS:
         run(f"cd /; runuser -u {program} -- {program} --help")
     say("both commands start with Debian's own libraries")

@@ -20,6 +20,7 @@ from templo import liveness
 from templo.settings import declared_settings, default_state
 from tests.controller.program import ROOT
 
+RULES = ROOT / "debian" / "rules"
 UNITS = ("templo-controller", "templo-companion")
 MOST = 1.5
 OFF = (
@@ -68,6 +69,35 @@ def test_a_unit_is_exposed_by_no_more_than_1_5(name: str) -> None:
     exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
     assert exposure, done.stderr
     assert float(exposure[1]) <= MOST, done.stdout
+
+
+PACKAGES = sorted(path.stem for path in (ROOT / "debian").glob("*.install"))
+
+
+def installed(package: str) -> set[str]:
+    """Return the paths that a package installs of the files that its lists name, as debhelper places them."""
+    lists = ROOT / "debian"
+    pairs = [line.rsplit(" ", 1) for line in (lists / f"{package}.install").read_text().splitlines()]
+    docs = lists / f"{package}.docs"
+    if docs.exists():
+        pairs += [[line, f"usr/share/doc/{package}"] for line in docs.read_text().splitlines()]
+    return {f"/{folder}/{path.name}" for names, folder in pairs for name in names.split() for path in ROOT.glob(name)}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_documentation_that_a_unit_names_is_installed_by_its_package_as_it_is(package: str) -> None:
+    files = installed(package)
+    units = [Path(each).name for each in files if each.startswith("/usr/lib/systemd/system/templo-")]
+    named = {
+        (name, value)
+        for name in units
+        for value in re.findall(r"^Documentation=file://(.+)$", (ROOT / "systemd" / name).read_text(), re.MULTILINE)
+    }
+    assert named
+    assert {each for each in named if each[1] not in files} == set()
+    compressing = re.search(r"^override_dh_compress:\n\tdh_compress (.+)$", RULES.read_text(), re.MULTILINE)
+    assert compressing, "debhelper compresses what is longer than 4 kB"
+    assert "--exclude=.md" in compressing[1].split()
 
 
 def test_the_backup_of_every_night_is_a_command_that_there_is_and_has_the_capabilities_that_it_needs() -> None:
