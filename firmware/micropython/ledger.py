@@ -285,10 +285,13 @@ class Ledger:
         self._room, self._marked = SEGMENT - 1, self.delivered
 
     def _load(self):
-        """Read every file. A row is where its number belongs, so one that cannot be read hides none behind it."""
-        last = delivered = huitzilopochtli = 0
-        for name in sorted(os.listdir(self._folder)):
-            first, there, empty = first_of(name, ".log"), False, True
+        """Read each file's head, the newest first, and the rows of the last file and of those without a head.
+
+        A row is where its number belongs, so one that cannot be read hides none behind it.
+        """
+        found = None  # the last token's number, Huitzilopochtli's up to it, and the delivered ones
+        for name in sorted(os.listdir(self._folder), reverse=True):
+            first, head, latest, empty = first_of(name, ".log"), None, None, True
             if first is None:
                 continue
             try:
@@ -297,25 +300,28 @@ class Ledger:
                     empty = not row  # as a power cut leaves one that was just made
                     head = _head(row)
                     if head is not None:
-                        there, self._source, last = True, head[4], first - 1
-                        huitzilopochtli, delivered, self._base, self._base_h = head[5:]
-                    for number in range(first, first + SEGMENT - 1):
-                        row = file.read(RECORD)
-                        if not row:
-                            break
-                        row = _unpacked(row)
-                        if row is not None and row[0] == number:
-                            there = True
-                            last, huitzilopochtli, delivered = number, row[6], row[7]
+                        latest = (first - 1, head[5], head[6])
+                    if head is None or found is None:
+                        for number in range(first, first + SEGMENT - 1):
+                            row = file.read(RECORD)
+                            if not row:
+                                break
+                            row = _unpacked(row)
+                            if row is not None and row[0] == number:
+                                latest = (number, row[6], row[7])
             except OSError as error:
                 if error.args and error.args[0] != 5:  # EIO is how littlefs reports what it cannot read
                     raise
                 empty = False
-            if there:
-                self._firsts.append(first)
-                self._headless = head is None
+            if latest is not None:
+                self._firsts.insert(0, first)
+                if found is None:
+                    found, self._headless = latest, head is None
+                if head is not None and self._source is None:
+                    self._source, self._base, self._base_h = head[4], head[7], head[8]
             elif not empty:
-                self._bad.append(self._folder + "/" + name)
+                self._bad.insert(0, self._folder + "/" + name)
+        last, huitzilopochtli, delivered = found or (0, 0, 0)
         self.last_seq = last - self._base
         self.delivered = self._marked = max(0, delivered - self._base)
         self.totals = [huitzilopochtli - self._base_h, self.last_seq - huitzilopochtli + self._base_h]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -33,9 +33,12 @@ class Flash(UserContext):
         self.programmed = 0
         self.budget = -1
         self.operations = 0
+        self.read_bytes = 0
 
     def read(self, _cfg: Any, block: int, off: int, size: int) -> bytearray:
-        return self.cells[block * SECTOR + off :][:size]
+        self.read_bytes += size
+        at = block * SECTOR + off
+        return self.cells[at : at + size]
 
     def prog(self, _cfg: Any, block: int, off: int, data: bytes) -> int:
         at = block * SECTOR + off
@@ -113,6 +116,43 @@ def _errors(call: Callable[[str], Any]) -> Callable[[str], Any]:
             raise OSError(5, str(error)) from error
 
     return safe
+
+
+def opening() -> tuple[int, int, int]:
+    """Return of a full ledger how many tokens it has, and how many bytes and rows are read to open it."""
+    flash = Flash()
+    fs = mounted(flash, fresh=True)
+    with ledger_on(fs) as module:
+        number = iter(range(1, 10**9))
+
+        def new_id() -> bytes:
+            return next(number).to_bytes(16, "big")
+
+        full = module.Ledger("/ledger", new_id)
+        with suppress(module.LedgerFull):
+            while True:
+                full.record([(1, 1_795_286_527_123, 12_000, [])] * (module.SEGMENT - 1))
+        full.close()
+        rows = 0
+
+        def counted(path: str, mode: str) -> Any:
+            file: Any = fs.open(path, mode, buffering=0)
+            read = file.read
+
+            def one(size: int) -> Any:
+                nonlocal rows
+                rows += 1
+                return read(size)
+
+            file.read = one
+            return file
+
+        files: Any = module
+        files.open = counted
+        before = flash.read_bytes
+        again = module.Ledger("/ledger", new_id)
+        assert (again.first, again.last_seq, again.source) == (1, full.last_seq, full.source)
+        return full.last_seq, flash.read_bytes - before, rows
 
 
 def wear(tokens: int) -> tuple[float, float]:

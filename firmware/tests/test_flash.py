@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from itertools import count
 
-from firmware.tests.flash import SECTOR, SECTORS, Flash, ledger_on, mounted, wear
+from firmware.tests.flash import FOLDER, SECTOR, SECTORS, Flash, ledger_on, mounted, opening, wear
 
 TOKENS = 40
 _numbers = count(1)
@@ -55,3 +56,14 @@ def test_a_token_costs_one_erased_sector_at_most() -> None:
     assert erased <= 1.1
     assert programmed <= 3 * SECTOR
     assert SECTORS * 100_000 / erased > 15_000_000
+
+
+ROW_US, BYTE_US = 1_000, 0.5
+"""More than a Pico takes for a row that is read and checked, and for a byte of its flash that littlefs reads."""
+
+
+def test_a_full_ledger_is_open_within_half_the_watchdog_s_time() -> None:
+    (watchdog_ms,) = re.findall(r"^WATCHDOG_MS = (\d+)$", (FOLDER / "main.py").read_text(), re.MULTILINE)
+    tokens, read_bytes, rows = opening()
+    assert tokens == 8_400
+    assert rows * ROW_US + read_bytes * BYTE_US <= int(watchdog_ms) * 1_000 / 2, (rows, read_bytes)
