@@ -28,7 +28,8 @@ MOST_GONE = 10_000
 REQUEST_EVERY_NS = SECOND
 _NOISE_NS = 60 * SECOND
 _NOISY = 5
-_MOST_AGE_MS = 10 * 86_400_000
+_MOST_AGE_MS = 48 * 86_400_000
+"""A board's clock of 32 bits wraps after 49.7 days: it says of nothing older how old it is."""
 _BEAMS = {"u": Beam.UNPROVED, "c": Beam.CLEAR, "j": Beam.JAMMED, "d": Beam.DARK, "f": Beam.FLICKER}
 _GODS = {"h": God.HUITZILOPOCHTLI, "t": God.TLALOC}
 _FLAGS = {1: Flag.JAM, 2: Flag.MISSED_EDGE}
@@ -291,7 +292,7 @@ def _token(words: list[str]) -> _Token:
         god=_GODS[god],
         flags=frozenset(flag for bit, flag in _FLAGS.items() if bits & bit),
         width_ns=_number(width) * 1000,
-        age_ns=None if age == "-" else min(_number(age), _MOST_AGE_MS) * MS,
+        age_ns=None if age == "-" or _number(age) > _MOST_AGE_MS else _number(age) * MS,
         huitzilopochtli=_number(total),
     )
 

@@ -5,8 +5,10 @@
      record before it is the latest. No token is sent that is not recorded.
    - `seq` starts at 1, has no gaps and is never given twice, whatever is cut.
    - Records go round: each byte is written once in RECORDS tokens, and only where it changes.
-   - A mark says that every token so far is acknowledged. It lies where the next token will, in place of the oldest,
-     with the number of the latest: no token has that number there. Cut while it is written, it is not there, and
+   - A place with a cell that does not keep what is written is skipped, after some tries in each round, and there is
+     room for one record less. The place of the latest record is never written to.
+   - A mark says that every token so far is acknowledged. It lies where the next token will, in place of the oldest, and
+     has the number of the latest and a checksum that no record has. Cut while it is written, it is not there, and
      neither it nor a cut changes what the latest record is. A byte is written twice in RECORDS tokens at most. */
 #ifndef TEMPLO_LEDGER_H
 #define TEMPLO_LEDGER_H
@@ -36,11 +38,12 @@ struct ledger {
     uint8_t name[NAME_BYTES];
     bool named;
     uint8_t bytes[2 * COPY_BYTES];
+    uint8_t last, place; /* where the latest record is, and where the next or a mark is being written */
     uint16_t at;
     uint8_t next, length; /* of `bytes`, while something is being written */
     uint8_t tries;
     bool marked; /* the memory says that all of them are acknowledged */
-    bool worn; /* a byte does not keep what is written: nothing more can be recorded */
+    bool worn; /* no place keeps what is written: nothing more can be recorded */
     struct kept writing;
 };
 
@@ -64,7 +67,7 @@ void ledger_step(struct ledger *ledger);
 void ledger_acknowledge(struct ledger *ledger, uint32_t seq);
 
 /* Read a token from `first` to `seq`; false if it is not there any more. */
-bool ledger_read(uint32_t seq, struct kept *kept);
+bool ledger_read(const struct ledger *ledger, uint32_t seq, struct kept *kept);
 
 uint16_t crc16(uint16_t crc, uint8_t byte); /* CCITT, begun with 0xFFFF */
 

@@ -1,6 +1,7 @@
 /* See lines.h. A line is said only where there is room for all of it, so that nothing waits for a reader. */
 #include "lines.h"
 
+#include "ages.h"
 #include "clock.h"
 #include "ledger.h"
 #include "pins.h"
@@ -87,10 +88,10 @@ static void say_health(void) {
 
 static void say_token(uint32_t seq) {
     struct kept kept;
-    uint32_t fell_ms;
+    uint32_t age_ms;
     begin_line('T');
     next_number(seq);
-    if (!ledger_read(seq, &kept)) { /* a cell has worn out: that it fell is known, and no more */
+    if (!ledger_read(&ledger, seq, &kept)) { /* a cell has lost what it held: that it fell is known, and no more */
         say(' ');
         say('?');
         end_line();
@@ -101,8 +102,8 @@ static void say_token(uint32_t seq) {
     next_number(kept.flags);
     next_number((uint32_t)kept.width * (WIDTH_TICKS * TICK_US));
     say(' ');
-    if (record_time(seq, &fell_ms))
-        say_number(now_ms() - fell_ms);
+    if (ages_of(seq, now_ms(), &age_ms))
+        say_number(age_ms);
     else
         say('-');
     next_number(kept.huitzilopochtli);

@@ -6,15 +6,15 @@
 #include <avr/io.h>
 #include <string.h>
 
+#include "ages.h"
 #include "clock.h"
 #include "waiting.h"
 
-#define REMEMBERED 16
 #define QUIET_MS 1000 /* from a token to the mark: one that follows it soon brings its acknowledgement */
 
 struct ledger ledger;
 
-static uint32_t fell_ms[REMEMBERED], booted_with, last_ms;
+static uint32_t last_ms;
 static uint8_t name_wanted[NAME_BYTES];
 static enum { NAMED, WANTED, WRITING } naming;
 
@@ -36,7 +36,7 @@ static bool resting(void) { return !(EECR & _BV(EEPE)); }
 
 void record_begin(void) {
     ledger_open(&ledger);
-    booted_with = waiting_begin(ledger.seq);
+    ages_begin(waiting_begin(ledger.seq));
 }
 
 bool record_ready(void) { return ledger_busy(&ledger) && resting(); }
@@ -45,12 +45,13 @@ static void recorded(void) {
     struct fallen fallen;
     uint32_t now = now_ms();
     last_ms = now;
-    if (waiting_next(&fallen)) fell_ms[ledger.seq % REMEMBERED] = now - (uint16_t)(now - fallen.fell_ms);
+    if (waiting_next(&fallen)) ages_add(ledger.seq, now - (uint16_t)(now - fallen.fell_ms));
     waiting_done();
 }
 
 void record(void) {
     struct fallen fallen;
+    ages_pass(now_ms());
     if (!resting()) return;
     uint32_t before = ledger.seq;
     ledger_step(&ledger);
@@ -74,11 +75,5 @@ void record_name(const uint8_t *name) {
 }
 
 bool record_naming(void) { return naming != NAMED; }
-
-bool record_time(uint32_t seq, uint32_t *at_ms) {
-    if (seq <= booted_with || ledger.seq - seq >= REMEMBERED) return false;
-    *at_ms = fell_ms[seq % REMEMBERED];
-    return true;
-}
 
 uint32_t recorded_ms(void) { return last_ms; }

@@ -21,9 +21,6 @@ bool record_ready(void);
 void record_name(const uint8_t *name);
 bool record_naming(void);
 
-/* When a token fell, in milliseconds; false if that was before the program began, or is too long ago. */
-bool record_time(uint32_t seq, uint32_t *fell_ms);
-
 /* When the latest token was written down. */
 uint32_t recorded_ms(void);
 

@@ -6,6 +6,7 @@
 
 uint8_t cells[LEDGER_BYTES];
 uint32_t writes[LEDGER_BYTES];
+uint8_t stuck[LEDGER_BYTES]; /* the bits of each cell that stay ones */
 long budget = -1;
 int spoil = -1; /* the bits that rise in the byte within which the power fails; negative where it fails between two */
 static struct ledger ledger;
@@ -19,13 +20,13 @@ void memory_write(uint16_t at, uint8_t byte) {
         return;
     }
     if (budget > 0) budget--;
-    cells[at] = byte;
+    cells[at] = byte | stuck[at];
     writes[at]++;
 }
 
 static bool finish(void) {
     while (ledger_busy(&ledger)) {
-        if (budget == 0 && spoil < 0) return false;
+        if ((budget == 0 && spoil < 0) || ledger.worn) return false;
         ledger_step(&ledger);
     }
     return true;
@@ -34,12 +35,19 @@ static bool finish(void) {
 void probe_open(void) { ledger_open(&ledger); }
 uint32_t probe_seq(void) { return ledger.seq; }
 uint32_t probe_first(void) { return ledger.first; }
+bool probe_worn(void) { return ledger.worn; }
 uint32_t probe_acked(void) { return ledger.acked; }
 uint32_t probe_huitzilopochtli(void) { return ledger.huitzilopochtli; }
 
 bool probe_append(uint8_t god, uint8_t flags, uint16_t width) {
     ledger_append(&ledger, god, flags, width);
     return finish();
+}
+
+/* The width of a token, or 0 where it cannot be read. */
+uint16_t probe_width(uint32_t seq) {
+    struct kept kept;
+    return ledger_read(&ledger, seq, &kept) ? kept.width : 0;
 }
 
 void probe_acknowledge(uint32_t seq) { ledger_acknowledge(&ledger, seq); }

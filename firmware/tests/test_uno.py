@@ -8,6 +8,7 @@ import re
 import subprocess
 import time
 import tomllib
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
@@ -37,10 +38,13 @@ class Memory:
         sources = [str(ARDUINO / "ledger.c"), str(Path(__file__).parent / "memory.c")]
         file = compiled(BUILD / "ledger.so", ["-std=c11", "-O1", "-shared", "-fPIC", *sources])
         self.core = ctypes.CDLL(str(file))
-        self.core.probe_append.restype = self.core.probe_mark.restype = ctypes.c_bool
+        for name in ("probe_append", "probe_mark", "probe_worn"):
+            getattr(self.core, name).restype = ctypes.c_bool
+        self.core.probe_width.restype = ctypes.c_uint16
         for name in ("probe_seq", "probe_first", "probe_huitzilopochtli", "probe_acked"):
             getattr(self.core, name).restype = ctypes.c_uint32
         self.cells = (ctypes.c_uint8 * 1024).in_dll(self.core, "cells")
+        self.stuck = (ctypes.c_uint8 * 1024).in_dll(self.core, "stuck")
         self.writes = (ctypes.c_uint32 * 1024).in_dll(self.core, "writes")
         self.budget = ctypes.c_long.in_dll(self.core, "budget")
         self.spoil = ctypes.c_int.in_dll(self.core, "spoil")
@@ -48,6 +52,7 @@ class Memory:
     def erase(self) -> None:
         ctypes.memset(self.cells, 0xFF, 1024)
         ctypes.memset(self.writes, 0, 4096)
+        ctypes.memset(self.stuck, 0, 1024)
         self.budget.value = -1
         self.core.probe_open()
 
@@ -66,13 +71,21 @@ def memory() -> Memory:
     return Memory()
 
 
+def wear_out(memory: Memory, places: Iterable[int]) -> None:
+    """Let one cell of each place of the ring, another one in each, keep no zeros."""
+    for place in places:
+        memory.stuck[uno.HEADER + place * uno.RECORD + place % uno.RECORD] = 0xFF
+
+
+@pytest.mark.parametrize("worn", [(), (0, 7, 8, 20, 33, 69)], ids=["", "worn"])
 @pytest.mark.parametrize("marked", [False, True], ids=["", "marked"])
 @pytest.mark.parametrize("spoil", [-1, 0xFF, 0x5A], ids=["between", "erased", "torn"])
 def test_a_power_cut_in_any_byte_loses_no_recorded_token_and_invents_none(
-    memory: Memory, spoil: int, marked: bool
+    memory: Memory, spoil: int, marked: bool, worn: tuple[int, ...]
 ) -> None:
     """Every token of three rounds through the memory is cut after each of its bytes, or within the next."""
     memory.erase()
+    wear_out(memory, worn)
     huitzilopochtli = 0
     for seq in range(1, 3 * uno.RECORDS + 1):
         god = seq % 3 == 0
@@ -80,7 +93,7 @@ def test_a_power_cut_in_any_byte_loses_no_recorded_token_and_invents_none(
             memory.core.probe_acknowledge(seq - 1)
             assert memory.core.probe_mark()
         before = bytes(memory.cells)
-        for cut in range(14):
+        for cut in range(14 + 19 * len(worn)):
             ctypes.memmove(memory.cells, before, 1024)
             memory.budget.value = -1
             memory.core.probe_open()
@@ -94,7 +107,7 @@ def test_a_power_cut_in_any_byte_loses_no_recorded_token_and_invents_none(
             assert there or (not whole and memory.seq() == seq - 1)
             assert memory.core.probe_huitzilopochtli() == huitzilopochtli + (there and not god)
             assert not marked or memory.acked() == seq - 1 or (not there and memory.acked() == max(0, seq - 2))
-            assert memory.seq() - memory.core.probe_first() + 1 >= min(memory.seq(), uno.RECORDS - 1)
+            assert memory.seq() - memory.core.probe_first() + 1 >= min(memory.seq(), uno.RECORDS - 1 - len(worn))
             if there:
                 break
         if not there:
@@ -144,6 +157,61 @@ def test_a_mark_is_written_only_once_all_is_acknowledged_and_once(memory: Memory
         assert memory.acked() == memory.seq()
         assert memory.core.probe_mark()
         assert sum(memory.writes) == written
+
+
+def test_a_worn_cell_is_skipped_and_every_token_is_recorded_and_read_again(memory: Memory) -> None:
+    """One place more wears out after every three tokens, until two are left: the latest record always stays."""
+    memory.erase()
+    for worn in range(uno.RECORDS - 2):
+        wear_out(memory, [worn * 3 % uno.RECORDS])
+        for _ in range(3):
+            seq = memory.seq() + 1
+            assert memory.append(seq % 2, seq)
+            if seq % 3:
+                memory.core.probe_acknowledge(seq)
+                assert memory.core.probe_mark()
+            if seq % 2:
+                memory.core.probe_open()
+            assert not memory.core.probe_worn()
+            assert memory.seq() == seq
+            assert memory.core.probe_huitzilopochtli() == seq // 2
+        first = memory.core.probe_first()
+        assert [memory.core.probe_width(each) for each in range(first, seq + 1)] == list(range(first, seq + 1))
+
+
+def test_a_ring_with_few_places_holds_as_many_tokens(memory: Memory) -> None:
+    memory.erase()
+    wear_out(memory, range(20, uno.RECORDS))
+    for seq in range(1, 101):
+        assert memory.append(0, seq)
+    for _ in range(2):
+        assert [memory.core.probe_width(seq) for seq in range(memory.core.probe_first(), 101)] == list(range(81, 101))
+        memory.core.probe_open()
+
+
+def test_a_memory_in_which_no_place_is_left_says_so_and_gives_no_number_twice(memory: Memory) -> None:
+    memory.erase()
+    for seq in range(1, 6):
+        assert memory.append(0, seq)
+    for place in range(uno.RECORDS):
+        memory.stuck[uno.HEADER + place * uno.RECORD] = 0xFF
+    assert not memory.append(0, 6)
+    assert memory.core.probe_worn()
+    memory.core.probe_open()
+    assert memory.seq() == 5
+
+
+@pytest.mark.parametrize("at", [3, 17, 23, 39])
+def test_a_worn_cell_in_one_copy_of_the_name_costs_no_name(memory: Memory, at: int) -> None:
+    memory.erase()
+    memory.stuck[at] = 0xFF
+    name = ctypes.create_string_buffer(17)
+    for given in (b"a" * 16, b"b" * 16):
+        memory.core.probe_name(given)
+        assert not memory.core.probe_worn()
+        assert memory.core.probe_read_name(name)
+        assert name.value == given
+    assert memory.append(0, 5)
 
 
 @pytest.mark.parametrize(("number", "acked"), [(300, 7), (8199, 7), (8200, 8)])
@@ -367,6 +435,28 @@ def test_a_clock_that_has_run_for_hours_counts_on(tmp_path: Path) -> None:
     spells = [(God.TLALOC, 262.0 * n - 6, 262.0 * n + 6) for n in range(4, 60)]
     uno.run(tmp_path, uno.pulses(spells))
     assert [each.width_ms for each in uno.kept(tmp_path)] == pytest.approx([12.0] * 56, abs=0.05)
+
+
+HOUR_MS = 3_600_000
+
+
+def test_the_age_of_a_token_is_unknown_before_the_clock_wraps_and_never_wrong() -> None:
+    """The clock passes sixty days in hours; some tokens fall at first, and one a month later."""
+    file = compiled(BUILD / "ages.so", ["-std=c11", "-O1", "-shared", "-fPIC", str(ARDUINO / "ages.c")])
+    ages = ctypes.CDLL(str(file))
+    ages.ages_of.restype = ctypes.c_bool
+    ages.ages_begin(ctypes.c_uint32(2))
+    fell = {seq: 1_000 * seq for seq in range(2, 8)} | {8: 30 * 24 * HOUR_MS}
+    age = ctypes.c_uint32()
+    for now_ms in range(0, 60 * 24 * HOUR_MS, HOUR_MS):
+        for seq in [each for each, at_ms in fell.items() if now_ms <= at_ms < now_ms + HOUR_MS]:
+            ages.ages_add(seq, ctypes.c_uint32(fell[seq] & 0xFFFFFFFF))
+        later_ms = now_ms + HOUR_MS - 1
+        ages.ages_pass(ctypes.c_uint32(later_ms & 0xFFFFFFFF))
+        for seq, at_ms in fell.items():
+            known = ages.ages_of(seq, ctypes.c_uint32(later_ms & 0xFFFFFFFF), ctypes.byref(age))
+            assert known == (seq > 2 and at_ms <= later_ms and later_ms - at_ms <= 48 * 24 * HOUR_MS)
+            assert not known or age.value == later_ms - at_ms
 
 
 def test_the_pins_are_those_of_the_table() -> None:

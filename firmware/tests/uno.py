@@ -18,8 +18,8 @@ from templo.contract import God
 HERE = Path(__file__).parent
 FIRMWARE = BUILD / "uno" / "templo.elf"
 SIMULATOR = BUILD / "uno" / "simulator"
-_HEADER, _RECORD = 40, 14
-RECORDS = (1024 - _HEADER) // _RECORD
+HEADER, RECORD = 40, 14
+RECORDS = (1024 - HEADER) // RECORD
 BOOT_US = 20_000
 """The delay before a timeline, so that the program is running when it begins."""
 
@@ -115,10 +115,9 @@ def kept(folder: Path) -> list[Kept]:
 
 def records(memory: bytes) -> list[Kept]:
     found = []
-    for at in range(_HEADER, _HEADER + RECORDS * _RECORD, _RECORD):
+    for at in range(HEADER, HEADER + RECORDS * RECORD, RECORD):
         seq, total, width, info, _, crc = struct.unpack_from("<IIHBBH", memory, at)
-        here = (at - _HEADER) // _RECORD == seq % RECORDS  # else it is a mark
-        if here and crc == crc16(memory[at : at + _RECORD - 2]):
+        if crc == crc16(memory[at : at + RECORD - 2]):
             found.append(Kept(seq, list(God)[info & 1], width * 0.02, info >> 1 & 3, total))
     return sorted(found)
 

@@ -195,6 +195,15 @@ def test_a_board_that_says_nothing_is_silent_and_one_that_speaks_again_is_well()
     assert problem(one) is None
 
 
+@pytest.mark.parametrize(("days", "timed"), [(47, True), (49, False)])
+def test_an_age_that_no_clock_of_32_bits_can_give_is_none(days: int, timed: bool) -> None:
+    age_ms = days * 86_400_000
+    (happened,) = welcomed().take(token(1, age=age_ms), 60 * 86_400 * SECOND)
+    assert isinstance(happened, TokenLine)
+    assert happened.timed == timed
+    assert not timed or happened.counted.start_ns == (60 - days) * 86_400 * SECOND
+
+
 def test_a_foreign_device_is_distinguished_from_a_silent_board() -> None:
     one = begun()
     for second in range(1, 7):
