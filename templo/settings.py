@@ -73,8 +73,6 @@ class Loaded(Generic[_T]):
 
     values: _T
     raw: Mapping[str, RawValue]
-    deprecated: tuple[str, ...]
-    """What to log about old names that were used."""
     wrong: Mapping[str, SettingsError]
     """What is wrong, by its key, if it was read leniently; the whole file has the empty one. Defaults stand in."""
 
@@ -142,28 +140,24 @@ def load(
     flags: Flags,
     home: Path,
     defaults: Mapping[str, object] | None = None,
-    old_variables: Mapping[str, str] | None = None,
     lenient: bool = False,
 ) -> Loaded[_T]:
     """Read and check every setting that is declared; raises `SettingsError` for the first wrong one unless `lenient`.
 
     `file` is a settings file that must be there. Without one the variable ``TEMPLO_<PROGRAM>_CONFIG`` names it, or
-    the first of `usual_files` that exists is read. `defaults` replace those of the declaration. `old_variables` maps
-    old names of environment variables to the present ones.
+    the first of `usual_files` that exists is read. `defaults` replace those of the declaration.
     """
     found = _Findings(declared_settings(declared), {})
     raw = {key: RawValue(value, _DEFAULTS, True) for key, value in (defaults or {}).items()}
     raw |= found.defaults_from_environment(environ)
-    current, deprecated = _renamed(environ, old_variables or {})
-    config = f"{PREFIX}{program.upper()}_CONFIG"
     if file is None:
-        file = named_file(program, current)
+        file = named_file(program, environ)
     if file is None:
         file = next((path for path in usual_files(program, environ, home) if path.exists()), None)
     if file is not None:
         with found.collected(""):
             raw |= found.known({key: RawValue(value, str(file), True) for key, value in _entries(file).items()})
-    raw |= found.from_environment(current, config)
+    raw |= found.from_environment(environ, _config_variable(program))
     raw |= found.known({key: RawValue(value, flag, False) for key, (value, flag) in flags.items()})
     for key, (_, flag) in flags.items():
         if key.endswith("password"):  # every user of the machine can read a command line
@@ -180,7 +174,7 @@ def load(
                 values[password] = _first_line(Path(str(values[key])).expanduser(), key, raw[key].origin)
     if found.wrong and not lenient:
         raise next(iter(found.wrong.values()))
-    return Loaded(_built(declared, "", values), raw, deprecated, found.wrong)
+    return Loaded(_built(declared, "", values), raw, found.wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,12 +222,14 @@ class _Findings:
         return {keys[name]: RawValue(text, name, False) for name, text in environ.items() if name in keys}
 
 
-def named_file(
-    program: str, environ: Mapping[str, str], old_variables: Mapping[str, str] | None = None
-) -> Path | None:
+def named_file(program: str, environ: Mapping[str, str]) -> Path | None:
     """Return the settings file that the environment names."""
-    named = _renamed(environ, old_variables or {})[0].get(f"{PREFIX}{program.upper()}_CONFIG")
+    named = environ.get(_config_variable(program))
     return Path(named) if named else None
+
+
+def _config_variable(program: str) -> str:
+    return f"{PREFIX}{program.upper()}_CONFIG"
 
 
 def usual_files(program: str, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
@@ -258,13 +254,6 @@ def default_state(environ: Mapping[str, str], home: Path) -> Path:
 def _base(environ: Mapping[str, str], name: str, otherwise: Path) -> Path:
     base = environ.get(name) or ""
     return Path(base) if base.startswith("/") else otherwise  # the XDG standard says to ignore a relative path
-
-
-def _renamed(environ: Mapping[str, str], old: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the environment with old names replaced, and what to log of them."""
-    used = [name for name in old if name in environ]
-    current = {**{old[name]: environ[name] for name in used}, **{k: v for k, v in environ.items() if k not in old}}
-    return current, tuple(f"{name} is an old name; set {old[name]} instead" for name in used)
 
 
 def _entries(file: Path) -> dict[str, object]:

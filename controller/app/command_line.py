@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = _pair(given)
             return code
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
-        logs.set_up("templo-controller", settings.log, settings.deprecated)
+        logs.set_up("templo-controller", settings.log)
         code = given.command(_of_running(settings, INSTALLED) if given.finds_daemon else settings, given)
     except (SettingsError, ScenarioError) as error:
         supervised = supervisor()

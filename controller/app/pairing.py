@@ -281,7 +281,7 @@ def overriding(environ: Mapping[str, str], settings: Path) -> list[str]:
     names = [name for name in ("TEMPLO_TEMPLE", *(f"TEMPLO_BROKER_{each}" for each in broker)) if name in environ]
     named = controller_settings.named_file(environ)
     if named is not None and named.absolute() != settings:
-        names += [name for name in ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_CONFIG") if name in environ]
+        names.append("TEMPLO_CONTROLLER_CONFIG")
     return names
 
 

@@ -14,7 +14,6 @@ from templo.broker import BrokerSettings
 from templo.settings import Flags, Loaded, SettingsError
 
 PROGRAM = "controller"
-_OLD_VARIABLES = {"TEMPLO_CONFIG": "TEMPLO_CONTROLLER_CONFIG"}
 _PINS = (
     "beams.huitzilopochtli",
     "beams.tlaloc",
@@ -58,13 +57,12 @@ def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: P
         broker=given.broker,
         web=given.web,
         chosen=loaded.chosen,
-        deprecated=loaded.deprecated,
     )
 
 
 def named_file(environ: Mapping[str, str]) -> Path | None:
     """Return the settings file that the environment names."""
-    return reader.named_file(PROGRAM, environ, _OLD_VARIABLES)
+    return reader.named_file(PROGRAM, environ)
 
 
 def broker_in_spite_of(
@@ -88,7 +86,6 @@ def _loaded(
         flags=flags,
         home=home,
         defaults={**default_pins(), "beams.source": backends.usual()},
-        old_variables=_OLD_VARIABLES,
         lenient=lenient,
     )
 

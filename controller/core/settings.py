@@ -150,8 +150,6 @@ class Settings:
     web: WebSettings = WebSettings()
     chosen: frozenset[str] = frozenset()
     """The keys that somebody set; all others have their defaults."""
-    deprecated: tuple[str, ...] = ()
-    """Warnings about deprecated names that were used."""
 
     @property
     def simulated(self) -> bool:

@@ -277,9 +277,8 @@ def test_a_password_is_in_no_representation() -> None:
 def test_variables_that_count_more_than_the_file_are_named() -> None:
     file = Path("/etc/templo-mayor/controller.toml")
     assert overriding({"TEMPLO_BROKER_HOST": "x", "TEMPLO_LOG": "debug"}, file) == ["TEMPLO_BROKER_HOST"]
-    for name in ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_CONFIG"):
-        assert overriding({name: "/elsewhere.toml"}, file) == [name]
-        assert overriding({name: str(file)}, file) == []
+    assert overriding({"TEMPLO_CONTROLLER_CONFIG": "/elsewhere.toml"}, file) == ["TEMPLO_CONTROLLER_CONFIG"]
+    assert overriding({"TEMPLO_CONTROLLER_CONFIG": str(file)}, file) == []
 
 
 def test_a_temple_of_a_tenant_is_paired_below_the_tenant_s_address(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_wrong_file_is_refused_with_the_value_and_the_expected_one(tmp_path: P
         ({"TEMPLO_BROKER_PORT": "many"}, "broker.port is 'many' (from TEMPLO_BROKER_PORT); expected a port"),
         ({"TEMPLO_BROKER_PORTS": "1"}, "TEMPLO_BROKER_PORTS is set in the environment; expected TEMPLO_BROKER_PORT"),
         ({"TEMPLO_COUNTING_BAND_MS": "1e999"}, "from TEMPLO_COUNTING_BAND_MS"),
-        ({"TEMPLO_CONFIG": "/nowhere.toml"}, "the settings file /nowhere.toml cannot be read: No such file"),
+        ({"TEMPLO_CONTROLLER_CONFIG": "/no.toml"}, "the settings file /no.toml cannot be read: No such file"),
         ({"TEMPLO_BROKER_PASSWORD_FILE": "/no"}, "broker.password_file /no (from TEMPLO_BROKER_PASSWORD_FILE)"),
     ],
 )  # fmt: skip

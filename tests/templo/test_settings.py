@@ -40,14 +40,6 @@ def test_a_setting_that_both_programs_have_is_declared_alike() -> None:
     assert all(of_controller[key] == of_companion[key] for key in both)
 
 
-def test_an_old_name_of_a_variable_still_counts_and_is_reported(tmp_path: Path) -> None:
-    file = tmp_path / "controller.toml"
-    file.write_text('temple = "old"')
-    settings = controller.load(file=None, environ={"TEMPLO_CONFIG": str(file)}, flags={}, home=tmp_path)
-    assert settings.temple == "old"
-    assert settings.deprecated == ("TEMPLO_CONFIG is an old name; set TEMPLO_CONTROLLER_CONFIG instead",)
-
-
 @pytest.mark.parametrize(
     ("words", "given"),
     [
