@@ -30,9 +30,6 @@ NETWORK_S = 60.0
 START_S = 30.0
 """How long a stage may take until its first beat."""
 
-START_STEP_S = 120.0
-"""How long one step of a start that reports progress may take."""
-
 EXIT_MISCONFIGURED = 78
 """``EX_CONFIG`` of sysexits.h: another start fails in the same way until somebody changes a setting."""
 
@@ -115,10 +112,6 @@ class Supervisor:
                 connection.sendto("\n".join(facts).encode(), address)
             except OSError as error:
                 log.warning("the supervisor at %s cannot be sent %s: %s", ascii(self._address), facts[0], error)
-
-    def extend_start(self) -> None:
-        """Report progress of a start, so that it may take longer than the supervisor expects of every start."""
-        self.notify(f"EXTEND_TIMEOUT_USEC={START_STEP_S * 1e6:.0f}")
 
 
 def refused_settings(reason: str, supervisor: Supervisor, otherwise: int) -> int:

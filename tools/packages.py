@@ -91,13 +91,10 @@ def build(*, renew: bool = False, revision: str = "", into: Path = BUILT) -> lis
 
 
 def last_release() -> str:
-    """Return the commit of the last release: the one of its tag, or else the last one that wrote the changelog."""
+    """Return the last release: its tag, or the commit before the present one as long as nothing was released."""
     with suppress(fresh.FreshError):
         return fresh.run("git", "-C", fresh.PROJECT, "describe", "--tags", "--abbrev=0", "--match", "v*").strip()
-    found = fresh.run("git", "-C", fresh.PROJECT, "log", "-1", "--format=%H", "--", "debian/changelog").strip()
-    if not found:
-        raise fresh.FreshError("this checkout has no history in which a last release could be found")
-    return found
+    return fresh.run("git", "-C", fresh.PROJECT, "rev-parse", "--verify", "HEAD~1").strip()
 
 
 def version(revision: str, project: Path = fresh.PROJECT) -> str:

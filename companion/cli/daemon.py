@@ -79,7 +79,7 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
             _check_not_emptied(settings)
             first_start = settings.web.first_start == "on" and not demo_temples
-            with closing(SqlStore(settings.store_url, on_progress=supervised.extend_start)) as store:
+            with closing(SqlStore(settings.store_url)) as store:
                 return _Daemon(settings, store, games, instance, first_start).serve(supervised, demo_temples, deck)
 
     return start_when_possible(start, settings, supervised, lambda: _code(settings.state_directory / FILE))

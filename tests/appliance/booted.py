@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--where-allowed", action="store_true", help="pass where this machine cannot boot a Debian")
     parser.add_argument("--built", action="store_true", help="take the packages that are in build/packages")
     parser.add_argument(
-        "--from", dest="earlier", metavar="REVISION", help="the last release; default: by its tag or changelog"
+        "--from", dest="earlier", metavar="REVISION", help="the last release; default: its tag, or the commit before"
     )
     given = parser.parse_args(argv)
     try:

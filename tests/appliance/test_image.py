@@ -26,7 +26,11 @@ SHARED = (
     *("broker/passwords", "broker/acl", "messages/mosquitto.db", f"connections/{HOTSPOT}.nmconnection"),
     *("controller/ledger.sqlite3", "controller/learned.json", "controller/lgpio/.lgd-nfy0", "companion/owner-code"),
     *("companion/organiser-code", "companion/companion.sqlite", "companion/companion.sqlite-wal"),
-    *("companion/companion.sqlite.before-schema-9", "companion/1/owner-code", "companion/playtests/7/report.html"),
+    *(
+        "companion/companion.sqlite.replaced-20261122T190210Z",
+        "companion/1/owner-code",
+        "companion/playtests/7/report.html",
+    ),
     *("backups/templo-mayor-2026-11-23.tar.gz", "backups/.lock"),
 )
 KEPT = (

@@ -1,12 +1,9 @@
-"""The store on each supported database: commits are durable and atomic, and earlier schemas open."""
+"""The store on each supported database: commits are durable and atomic, and another schema is refused."""
 
 from __future__ import annotations
 
-import os
 import random
-import socket
 import sqlite3
-import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -24,7 +21,6 @@ from companion.model.ports import COUNTED, Conflict, Decision, StoredToken, Temp
 from companion.model.table import Charter, Entry, ServiceError
 from templo import contract
 from tests.companion.conftest import DATABASES, EVENING, OTHER, SOURCE, Home
-from tests.controller.program import command_anywhere
 from tests.databases import Postgres
 
 CHARTER = Charter(
@@ -198,45 +194,7 @@ def test_when_the_store_fails_nothing_has_happened_and_the_next_try_counts(home:
     assert [each.table_id for each in home.store.recent("templo", 9)] == [table.id]
 
 
-# -- older and stranger stores --
-
-_BEFORE_5 = tuple(f"DROP TABLE {table}" for table in ("doubt", "doubted_token"))
-_BEFORE_4 = (
-    *_BEFORE_5,
-    *(f"DROP INDEX {index}" for index in ("token_by_id", "quarantine_by_token")),
-    *(f"DROP TABLE {table}" for table in ("resent_token", "held_decision", "old_tokens")),
-)
-EARLIER = {
-    "1": (*_BEFORE_4, "DROP INDEX token_by_table", "ALTER TABLE entry DROP COLUMN hand"),
-    "2": (*_BEFORE_4, "DROP INDEX token_by_table"),
-    "3": _BEFORE_4,
-    "4": _BEFORE_5,
-}
-
-
-def test_every_earlier_schema_is_tested() -> None:
-    assert set(EARLIER) == {str(n) for n in range(1, SCHEMA)}
-
-
-@pytest.mark.parametrize("schema", EARLIER)
-def test_a_store_of_an_earlier_schema_opens_with_its_log(home: Home, schema: str) -> None:
-    table = home.table(temple="templo")
-    token = home.seated(table)
-    home.services.temples.intake.receive([("templo", home.token(1))])
-    home.play(table, token, "east", "end_turn")
-    before = home.services.tables.get(table.id)
-    home.store.close()
-    execute(home.url, *EARLIER[schema], f"UPDATE about SET value = '{schema}' WHERE key = 'schema'")
-    for _ in range(2):
-        home.restart()
-        assert home.services.tables.get(table.id) == before
-    engine = sa.create_engine(home.url)
-    found = {index["name"] for index in sa.inspect(engine).get_indexes("token")}
-    assert {"token_by_table", "token_by_id"} <= found
-    engine.dispose()
-    (receipt,) = home.services.temples.intake.receive([("templo", home.token(1, source=OTHER, token=f"{1:032x}"))])
-    assert (receipt.seq, len(home.store.recent("templo", 9))) == (1, 1)
-    assert execute(home.url, "SELECT value FROM about WHERE key = 'schema'") == [(str(SCHEMA),)]
+# -- what is no store of this release --
 
 
 @pytest.mark.parametrize("schema", [str(SCHEMA + 1), "0", "x"])
@@ -248,70 +206,16 @@ def test_a_store_of_a_schema_that_is_not_known_stays_closed(url: str, schema: st
     assert execute(url, "SELECT value FROM about WHERE key = 'schema'") == [(schema,)]
 
 
-@pytest.mark.parametrize("schema", EARLIER)
-def test_a_sqlite_store_is_copied_before_its_schema_changes_and_once(tmp_path: Path, schema: str) -> None:
-    url = f"sqlite:///{tmp_path}/store.sqlite"
-    SqlStore(url).close()
-    execute(url, *EARLIER[schema], f"UPDATE about SET value = '{schema}' WHERE key = 'schema'")
-    for _ in range(2):
-        SqlStore(url).close()
-    (copy,) = tmp_path.glob("store.sqlite.before-*")
-    assert copy.name == f"store.sqlite.before-schema-{int(schema) + 1}"
-    assert copy.stat().st_mode & 0o777 == 0o600
-    assert execute(f"sqlite:///{copy}", "SELECT value FROM about WHERE key = 'schema'") == [(schema,)]
-
-
-def large_store_of_schema_3(folder: Path) -> str:
-    """Make a store whose copy takes several steps; return its URL."""
-    url = f"sqlite:///{folder}/store.sqlite"
-    SqlStore(url).close()
-    large = "INSERT INTO about VALUES ('probe', printf('%.*c', 10000000, 'x'))"
-    execute(url, *EARLIER["3"], large, "UPDATE about SET value = '3' WHERE key = 'schema'")
-    return url
-
-
-def test_the_copy_of_a_large_store_reports_its_progress(tmp_path: Path) -> None:
-    url, reports = large_store_of_schema_3(tmp_path), list[int]()
-    SqlStore(url, on_progress=lambda: reports.append(len(list(tmp_path.glob("store.sqlite.before-*"))))).close()
-    assert len(reports) >= 4
-    assert reports[0] == 0, "not only at the end"
-
-
-def test_a_companion_that_copies_a_large_store_asks_systemd_for_more_time_before_it_is_ready(tmp_path: Path) -> None:
-    url, address = large_store_of_schema_3(tmp_path), tmp_path / "notify"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
-        supervisor.bind(str(address))
-        supervisor.settimeout(120)
-        environ = {**os.environ, "NOTIFY_SOCKET": str(address), "TEMPLO_STORE": url, "STATE_DIRECTORY": str(tmp_path)}
-        with subprocess.Popen(
-            [*command_anywhere("companion"), "run"],
-            env=environ,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        ) as companion:
-            try:
-                assert supervisor.recv(4096).decode() == "EXTEND_TIMEOUT_USEC=120000000"
-            finally:
-                companion.kill()
-
-
-def test_a_store_that_cannot_be_copied_keeps_its_schema(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/store.sqlite"
-    SqlStore(url).close()
-    execute(url, *EARLIER["3"], "UPDATE about SET value = '3' WHERE key = 'schema'")
-    (tmp_path / "store.sqlite.before-schema-4").mkdir()
-    with pytest.raises(StoreError, match="cannot be copied before it is changed"):
-        SqlStore(url)
-    assert execute(url, "SELECT value FROM about WHERE key = 'schema'") == [("3",)]
-
-
-def test_after_a_downgrade_a_store_names_the_copy_that_leads_back(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/store.sqlite"
-    SqlStore(url).close()
-    copy = tmp_path / f"store.sqlite.before-schema-{SCHEMA + 1}"
-    copy.write_bytes((tmp_path / "store.sqlite").read_bytes())
-    execute(url, f"UPDATE about SET value = '{SCHEMA + 1}' WHERE key = 'schema'")
-    with pytest.raises(StoreError, match=f"or go back to {copy}, made before the update"):
+def test_the_signing_key_is_made_once_and_never_in_place_of_a_lost_one(url: str) -> None:
+    store = SqlStore(url)
+    made = store.signing_key()
+    store.close()
+    store = SqlStore(url)
+    assert len(made) == 32
+    assert store.signing_key() == made
+    store.close()
+    execute(url, "DELETE FROM about WHERE key = 'signing_key'")
+    with pytest.raises(StoreError, match="store lacks signing_key; expected all of schema 1"):
         SqlStore(url)
 
 

@@ -18,6 +18,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from companion.adapters.credentials import Offered
+from companion.adapters.database.schema import SIGNING_KEY
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.database.tenants import Tenants
 from companion.adapters.news import Hub
@@ -271,7 +272,8 @@ def _empty(connection: psycopg.Connection, schemas: list[str]) -> None:
     found = connection.execute(
         "SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname = ANY(%s)", [schemas]
     ).fetchall()
-    kept = {f"{name}.about": f" WHERE key NOT IN ('schema', 'note.{FINISHED}')" for name in schemas[1:]}
+    others = f" WHERE key NOT IN ('schema', '{SIGNING_KEY}', 'note.{FINISHED}')"
+    kept = {f"{name}.about": others for name in schemas[1:]}
     connection.execute("; ".join(f"DELETE FROM {table}{kept.get(table, '')}" for (table,) in found).encode())
 
 

@@ -156,15 +156,12 @@ def size(settings: Settings, of: Tenant) -> int:
 def test_copies_are_not_counted_as_stored_and_are_deleted_with_their_tenant(
     companion: Companion, settings: Settings, tmp_path: Path
 ) -> None:
-    """A restore keeps what it replaced; on SQLite an upgrade keeps a copy, too."""
     file = tmp_path / "companion.toml"
     file.write_text(f'store = "{settings.store}"\nstate = "{settings.state}"\n')
     made = companion.tenants.get(A)
     assert main(["backup", str(tmp_path / "a.sqlite"), "--tenant", A, "--config", str(file)]) == 0
     before = size(settings, made)
     assert main(["restore", str(tmp_path / "a.sqlite"), "--tenant", A, "--config", str(file)]) == 0
-    if path := sqlite_path(settings.store_url):
-        (path.parent / "tenants" / f"{made.place}.sqlite.before-schema-9").write_bytes(b"x" * 1_000_000)
     assert len(copies := list(tmp_path.rglob("*replaced-*"))) == 1
     assert size(settings, made) < before + 100_000
     do(settings, "delete", A, typed=A)
@@ -303,7 +300,7 @@ def test_a_tenant_that_cannot_be_made_of_an_export_leaves_its_name_free(
 ) -> None:
     do(settings, "export", A, file=tmp_path / "a.sqlite")
     with closing(sqlite3.connect(tmp_path / "a.sqlite")) as exported, exported:
-        exported.execute("UPDATE about SET value = '1' WHERE key = 'schema'")  # it is not, so no upgrade fits
+        exported.execute("UPDATE about SET value = '9' WHERE key = 'schema'")
     with pytest.raises((StoreError, BackupError)):
         do(settings, "add", "club-c", file=tmp_path / "a.sqlite")
     assert "club-c" not in do(settings, "list")

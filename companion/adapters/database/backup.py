@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from companion.adapters.database import store_lock
 from companion.adapters.database.damage import find_damage
-from companion.adapters.database.opening import StoreError, engine_for, sqlite_path, without_password
+from companion.adapters.database.opening import StoreError, engine_for, sqlite_path, unknown_schema, without_password
 from companion.adapters.database.schema import ABOUT, METADATA, QUARANTINE, SCHEMA, TABLES, TEMPLES, TOKENS
 from companion.adapters.database.sql_store import SqlStore
 from templo.files import draft_beside, sync
@@ -86,7 +86,7 @@ def back_up(url: str, file: Path, now: datetime) -> Backup:
 
 
 def examine(file: Path) -> Backup:
-    """Return a backup's contents; raises `BackupError` if it is no backup, is damaged or is from a newer release."""
+    """Return a backup's contents; raises `BackupError` if it is no backup, is damaged or has another schema."""
     if not file.is_file():
         raise BackupError(f"{file} is not there; expected a file that 'templo-companion backup' made")
     try:
@@ -99,10 +99,8 @@ def examine(file: Path) -> Backup:
                 raise BackupError(
                     f"{file} is a companion's database; expected a file that 'templo-companion backup' made"
                 )
-            if about.get("schema", "") not in map(str, range(1, SCHEMA + 1)):
-                raise BackupError(
-                    f"{file} has schema {about.get('schema')!r}; expected at most {SCHEMA}: newer software made it"
-                )
+            if (schema := about.get("schema")) != str(SCHEMA):
+                raise BackupError(unknown_schema(file, schema))
             rows = {
                 name: connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]  # noqa: S608  # our names
                 for name, table in _COUNTED.items()
@@ -136,14 +134,14 @@ def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
         path = sqlite_path(url)
         if path is None:
             replaced = aside / f"replaced-{stamp}.sqlite"
-            SqlStore(url).close()  # makes what is missing, and brings an earlier schema up to this one
+            SqlStore(url).close()  # makes the tables in an empty one
             back_up(url, replaced, now)
             _import(file, url)
         else:
             replaced = path.with_name(f"{path.name}.replaced-{stamp}")
             with _draft(path) as draft:
                 _copy(file, draft)
-                _make_current(draft)
+                _make_store(draft)
                 found = path.exists()
                 if found:
                     _set_aside(path, replaced)
@@ -187,9 +185,7 @@ def _export(url: str, target: Path) -> None:
             with source.connect() as reading, written.begin() as writing:
                 found = reading.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
                 if found != str(SCHEMA):
-                    raise StoreError(
-                        f"store has schema {found!r}; expected {SCHEMA}: start the companion of this software once"
-                    )
+                    raise StoreError(unknown_schema("store", found))
                 _copy_rows(reading, writing)
     except (sa.exc.SQLAlchemyError, ImportError) as error:
         raise StoreError(
@@ -201,7 +197,7 @@ def _import(file: Path, url: str) -> None:
     """Replace every row of another database by those of a backup, in one transaction."""
     with _draft(file) as draft:
         _copy(file, draft)
-        _make_current(draft)
+        _make_store(draft)
         source, target = _sqlite(draft), engine_for(url)
         try:
             with source.connect() as reading, target.begin() as writing:
@@ -217,9 +213,9 @@ def _import(file: Path, url: str) -> None:
             target.dispose()
 
 
-def _make_current(draft: Path) -> None:
-    """Upgrade a copy of a backup to the schema of this release, and make it a store again."""
-    SqlStore(f"sqlite:///{draft}", copy_first=False).close()
+def _make_store(draft: Path) -> None:
+    """Make a copy of a backup a store again; raises `StoreError` if a part of it is missing."""
+    SqlStore(f"sqlite:///{draft}").close()
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("DELETE FROM about WHERE key = ?", (MADE_AT,))
         connection.execute("PRAGMA journal_mode=DELETE")

@@ -106,7 +106,7 @@ def _rewrite(connection: sa.Connection, tag: str, instead: Callable[[Action], Ac
 def _alone(url: str) -> Iterator[Callable[[Callable[[sa.Connection], None]], None]]:
     """Give a transaction on a database that no companion uses, and leave no removed data in its files."""
     with store_lock.hold(url):
-        SqlStore(url).close()  # brings an earlier schema up to this one
+        SqlStore(url).close()  # which refuses one that cannot be used
         engine = engine_for(url)
 
         def change(erase: Callable[[sa.Connection], None]) -> None:

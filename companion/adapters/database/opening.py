@@ -1,4 +1,4 @@
-"""Opens a database: creates a new one, or copies and upgrades one from an earlier release.
+"""Opens a database, or creates a new one.
 
 A change is durable when its transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 """
@@ -9,15 +9,13 @@ import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from companion.adapters.database.schema import ABOUT, CHANNEL, METADATA, PASSING, SCHEMA, SIGNING_KEY, bring_up
-from templo.files import draft_beside, make_database_private, sync
+from companion.adapters.database.schema import ABOUT, CHANNEL, METADATA, PASSING, SCHEMA, SIGNING_KEY
+from templo.files import make_database_private
 
 CONNECT_S = 5
 """How long a PostgreSQL may take to answer a new connection."""
@@ -31,49 +29,9 @@ _KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_coun
 _BUSY_S = 5
 """How long a connection to SQLite waits for another one's lock."""
 
-PAGES_AT_A_TIME = 1024
-"""How much of a database is copied between two reports of progress: 4 MB."""
-
 
 class StoreError(Exception):
     """The store cannot be opened; the message says which, and what is wrong with it."""
-
-
-def copy_before(path: Path, schema: int) -> Path:
-    """Return where a SQLite database is copied to before it is changed to a schema."""
-    return path.with_name(f"{path.name}.before-schema-{schema}")
-
-
-def _copy_earlier_schema(path: Path, on_progress: Callable[[], None]) -> None:
-    """Make a durable copy of a database with an earlier schema; raises `StoreError` if that fails.
-
-    The copy is named after the first schema that the earlier release does not know, so that this release finds it.
-    A copy that is there already is replaced: it was made before a start that came to nothing, or before a downgrade.
-    """
-    if not path.exists():
-        return
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            try:
-                row = connection.execute("SELECT value FROM about WHERE key = 'schema'").fetchone()
-            except sqlite3.Error:
-                return  # it is no store, or is damaged: opening it reports that
-            if row is None or row[0] not in map(str, range(1, SCHEMA)):
-                return
-            target = copy_before(path, int(row[0]) + 1)
-            with draft_beside(target) as draft:
-                with closing(sqlite3.connect(draft)) as copy:
-                    connection.backup(copy, pages=PAGES_AT_A_TIME, progress=lambda *_: on_progress())
-                    copy.execute("PRAGMA journal_mode = DELETE")
-                sync(draft)
-                draft.replace(target)
-                sync(target.absolute().parent)
-        on_progress()
-    except (sqlite3.Error, OSError) as error:
-        raise StoreError(
-            f"store {path} has an earlier schema and cannot be copied before it is changed ({error}); "
-            "expected room for a second one beside it"
-        ) from error
 
 
 def engine_for(url: str, **options: Any) -> sa.Engine:
@@ -88,18 +46,12 @@ def engine_for(url: str, **options: Any) -> sa.Engine:
     return sa.create_engine(made, **options)
 
 
-def opened(
-    url: str, *, copy_first: bool = True, create: bool = True, on_progress: Callable[[], None] = lambda: None
-) -> sa.Engine:
+def opened(url: str, *, create: bool = True) -> sa.Engine:
     """Return an engine for a database with this release's schema; raises `StoreError`.
 
-    Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless `copy_first` is
-    false; `on_progress` is called while that goes on. A SQLite file that is missing, now or later, is made unless
-    `create` is false.
+    A SQLite file that is missing, now or later, is made unless `create` is false.
     """
     try:
-        if copy_first and (path := sqlite_path(url)):
-            _copy_earlier_schema(path, on_progress)
         # A server may be restarted while the companion runs: a connection is tried before it is used.
         engine = engine_for(url, pool_pre_ping=True)
         try:
@@ -140,16 +92,21 @@ def _check_schema(engine: sa.Engine) -> None:
             wait_to_create(connection)
             PASSING.create_all(connection)
         found = _found_schema(connection)
-        METADATA.create_all(connection)
-        if not connection.execute(sa.select(ABOUT.c.key).where(ABOUT.c.key == SIGNING_KEY)).scalar():
-            connection.execute(sa.insert(ABOUT), {"key": SIGNING_KEY, "value": secrets.token_hex(32)})
         if found is None:
-            connection.execute(sa.insert(ABOUT), {"key": "schema", "value": str(SCHEMA)})
-            return
-        if found not in map(str, range(1, SCHEMA + 1)):
-            known = f"expected {SCHEMA}, the one that this software knows"
-            raise StoreError(f"store has schema {found!r}; {known}{_way_back(engine)}")
-        bring_up(connection, int(found))
+            METADATA.create_all(connection)
+            about = {"schema": str(SCHEMA), SIGNING_KEY: secrets.token_hex(32)}
+            connection.execute(sa.insert(ABOUT), [{"key": key, "value": value} for key, value in about.items()])
+        elif found != str(SCHEMA):
+            raise StoreError(unknown_schema("store", found))
+
+
+def unknown_schema(where: object, found: str | None) -> str:
+    """Return what is wrong with a database whose schema is not this release's.
+
+    >>> unknown_schema("store", "7")
+    "store has schema '7'; expected 1, the one that this software knows"
+    """
+    return f"{where} has schema {found!r}; expected {SCHEMA}, the one that this software knows"
 
 
 def _found_schema(connection: sa.Connection) -> str | None:
@@ -158,13 +115,17 @@ def _found_schema(connection: sa.Connection) -> str | None:
     Raises `StoreError` if a part of the store is missing: nobody would miss what an empty table replaces.
     """
     there = [table for table in METADATA.sorted_tables if sa.inspect(connection).has_table(table.name)]
-    found: str | None = None
+    about: dict[str, str] = {}
     if ABOUT in there:
-        found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
+        named = sa.select(ABOUT.c.key, ABOUT.c.value).where(ABOUT.c.key.in_(("schema", SIGNING_KEY)))
+        about = {row.key: row.value for row in connection.execute(named)}
+    found = about.get("schema")
     if found is None and any(connection.execute(sa.select(table).limit(1)).first() for table in there):
         raise StoreError("store has no number of its schema, but rows; expected both or neither: it is damaged")
-    if found == str(SCHEMA) and (lost := [table.name for table in METADATA.sorted_tables if table not in there]):
-        raise StoreError(f"store lacks {', '.join(lost)}; expected every table of schema {SCHEMA}: it is damaged")
+    lost = [table.name for table in METADATA.sorted_tables if table not in there]
+    lost += {SIGNING_KEY} - about.keys()
+    if found == str(SCHEMA) and lost:
+        raise StoreError(f"store lacks {', '.join(lost)}; expected all of schema {SCHEMA}: it is damaged")
     return found
 
 
@@ -174,18 +135,6 @@ def wait_to_create(connection: sa.Connection) -> None:
         connection.execute(sa.text(f"SELECT pg_advisory_xact_lock(hashtextextended({CHANNEL}, 0))"))
     else:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _way_back(engine: sa.Engine) -> str:
-    """Return advice after a downgrade: the newer release, or the copy that it made at its first start."""
-    path = sqlite_path(str(engine.url.render_as_string(hide_password=False)))
-    copy = path and copy_before(path, SCHEMA + 1)
-    if not copy or not copy.exists():
-        return ""
-    return (
-        f". Install the newer release again, or go back to {copy}, made before the update: stop the companion, "
-        f"move {path} and its -wal and -shm elsewhere and that file to {path}; actions since then are lost"
-    )
 
 
 def make_sqlite_durable(connection: Any, record: object) -> None:

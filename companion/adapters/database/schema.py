@@ -1,4 +1,4 @@
-"""The schema of the store, the same in every database, and its migrations from earlier releases."""
+"""The schema of the store, the same in every database."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-SCHEMA = 5
-"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens, 4 the index and the
-numbers by which a token is known to be stored already, and what people decide about tokens held apart or old,
-5 what the temples doubt."""
+SCHEMA = 1
+"""The number of the tables and columns below, which every store holds."""
 SIGNING_KEY = "signing_key"
 """The row of `about` with which a companion signs what browsers keep, in hexadecimal digits."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -56,7 +54,7 @@ ENTRIES = sa.Table(
     sa.Column("by", sa.String, nullable=False),
     sa.Column("move", sa.JSON, nullable=False),
     sa.Column("request", sa.String, nullable=False),
-    sa.Column("hand", sa.String(24), nullable=False, server_default=""),
+    sa.Column("hand", sa.String(24), nullable=False),
 )
 
 KEYS = sa.Table(
@@ -142,7 +140,7 @@ OUTLINES = sa.Table(
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("summary", sa.String, nullable=False),
 )
-"""Outlines of finished tables. Earlier releases read their logs instead."""
+"""Outlines of finished tables."""
 
 OLD = sa.Table(
     "old_tokens",
@@ -199,19 +197,7 @@ LEASES = sa.Table(
     sa.Column("until", sa.DateTime(timezone=True), nullable=False),
 )
 
-BY_ARRIVAL = sa.Index("token_by_arrival", TOKENS.c.temple, TOKENS.c.received_at)
-BY_TABLE = sa.Index("token_by_table", TOKENS.c.table_id, TOKENS.c.at)
-HELD_BY_TOKEN = sa.Index("quarantine_by_token", QUARANTINE.c.token)
-BY_ID = sa.Index("token_by_id", TOKENS.c.token)
-
-
-def bring_up(connection: sa.Connection, found: int) -> None:
-    """Upgrade a store from the schema `found` to this one."""
-    if found < 2:
-        connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
-    if found < 3:
-        BY_TABLE.create(connection, checkfirst=True)
-    if found < 4:
-        HELD_BY_TOKEN.create(connection, checkfirst=True)
-        BY_ID.create(connection, checkfirst=True)
-    connection.execute(sa.update(ABOUT).where(ABOUT.c.key == "schema"), {"value": str(SCHEMA)})
+sa.Index("token_by_arrival", TOKENS.c.temple, TOKENS.c.received_at)
+sa.Index("token_by_table", TOKENS.c.table_id, TOKENS.c.at)
+sa.Index("quarantine_by_token", QUARANTINE.c.token)
+sa.Index("token_by_id", TOKENS.c.token)

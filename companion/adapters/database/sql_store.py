@@ -103,21 +103,12 @@ _FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 class SqlStore:
     """The port `Store` over one database."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        copy_first: bool = True,
-        create: bool = True,
-        on_progress: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Open the database, creating or upgrading its schema; raises `StoreError`.
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        """Open the database, creating its schema in an empty one; raises `StoreError`.
 
-        Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless
-        `copy_first` is false; `on_progress` is called while that goes on. A SQLite file that is missing, now or
-        later, is made unless `create` is false.
+        A SQLite file that is missing, now or later, is made unless `create` is false.
         """
-        self._engine = opened(url, copy_first=copy_first, create=create, on_progress=on_progress)
+        self._engine = opened(url, create=create)
         self.is_open = True
         self.on_damage: Callable[[str], None] = lambda problem: None
         """Called in any thread, with SQLite's words, when the file proves to be damaged; must not block."""

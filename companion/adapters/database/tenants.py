@@ -275,7 +275,7 @@ class Tenants:
                 f"{_OPENING} other tenants are being opened; expected one of them to be open within {OPENING_S:.0f} s"
             )
         try:
-            opened(self.url(tenant)).dispose()  # creates what is missing, and upgrades an earlier schema
+            opened(self.url(tenant)).dispose()  # creates what is missing
         finally:
             self._may_open.release()
         return main.within(self.schema(tenant), announced_as(tenant))
@@ -336,7 +336,7 @@ class Tenants:
     def _measured(self, tenant: Tenant) -> int:
         if self._file:
             place = self._place(tenant)
-            stored = (place, place.with_name(f"{place.name}-wal"))  # and not the copies of an upgrade or a restore
+            stored = (place, place.with_name(f"{place.name}-wal"))  # and not what a restore replaced
             return sum(each.stat().st_size for each in stored if each.exists())
         engine = self._opened()
         assert engine is not None

@@ -48,7 +48,7 @@ def export(settings: Settings, file: Path, games: Mapping[str, Game[Any]], now: 
         with tempfile.TemporaryDirectory(dir=file.absolute().parent) as folder, draft_beside(file) as draft:
             copy = Path(folder) / "store.sqlite"
             backup.back_up(settings.store_url, copy, now)
-            store = SqlStore(f"sqlite:///{copy}", copy_first=False)
+            store = SqlStore(f"sqlite:///{copy}")
             try:
                 workspace = Workspace(store, games, lambda: now, bytes)
                 with draft.open("w", encoding="utf-8") as written:
