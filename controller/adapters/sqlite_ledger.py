@@ -19,10 +19,7 @@ from templo.files import sync
 from templo.quoting import counted
 
 SCHEMA = 1
-"""Of a ledger as it is made."""
-
-_RENEWED = 2
-"""Of one that has begun a new source, which software before that would number wrongly."""
+"""The number of a ledger's tables and columns."""
 
 FILE_NAME = "ledger.sqlite3"
 """What a ledger is called in its state directory."""
@@ -65,33 +62,27 @@ CREATE TABLE doubt (
     at_ms INTEGER NOT NULL,
     tokens TEXT NOT NULL
 ) STRICT;
-"""
-_BOARDS = """
-CREATE TABLE IF NOT EXISTS board (
+CREATE TABLE board (
     name TEXT PRIMARY KEY,
     seq INTEGER NOT NULL,
     huitzilopochtli INTEGER NOT NULL
-) STRICT, WITHOUT ROWID
-"""
-_BOARD = """
-INSERT INTO board VALUES (?, ?, ?)
-ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, huitzilopochtli = excluded.huitzilopochtli
-"""
-_HISTORY = """
-CREATE TABLE IF NOT EXISTS source (
+) STRICT, WITHOUT ROWID;
+CREATE TABLE source (
     first INTEGER PRIMARY KEY,
     source TEXT NOT NULL,
     reason TEXT NOT NULL,
     at_ms INTEGER NOT NULL
-) STRICT
-"""
-"""Which row each source begins with; a ledger that never began a new source has none."""
-
-_NOTICES = """
-CREATE TABLE IF NOT EXISTS notice (
+) STRICT;
+CREATE TABLE notice (
     code TEXT PRIMARY KEY,
     at_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID
+) STRICT, WITHOUT ROWID;
+"""
+"""`source` says which row each source begins with; in a ledger that never began a new one it is empty."""
+
+_BOARD = """
+INSERT INTO board VALUES (?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, huitzilopochtli = excluded.huitzilopochtli
 """
 _NOTICE = "INSERT INTO notice VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET at_ms = excluded.at_ms"
 _COLUMNS = "seq, token, god, at_ms, width_ns, flags"
@@ -127,7 +118,7 @@ EARLIEST_MS, LATEST_MS = (
 )
 """The times that a temple's clock may show, wrong as it may be."""
 
-_NEEDED_TABLES = {"meta", "token", "doubt"}
+_NEEDED_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", _TABLES))
 _ODD_NOTICE = f"""
 SELECT code, at_ms FROM notice
 WHERE code = '' OR code GLOB '*[^a-z0-9_]*' OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
@@ -294,9 +285,7 @@ class Ledger:
                 ],
             )
             self._connection.executemany(_RECORD, rows)
-            if marks:
-                self._connection.execute(_BOARDS)
-                self._connection.executemany(_BOARD, marks)
+            self._connection.executemany(_BOARD, marks)
         self.last_doubt += len(doubts)
         if rows:
             row, *_, huitzilopochtli, tlaloc, _ = rows[-1]
@@ -306,8 +295,6 @@ class Ledger:
     def boards(self) -> dict[str, tuple[int, int]]:
         """Return up to where the tokens of each board are recorded, as `record` stored it."""
         with _reported(self._path):
-            if not self._has_table("board"):
-                return {}
             rows = self._connection.execute("SELECT name, seq, huitzilopochtli FROM board")
             return {name: (seq, total) for name, seq, total in rows}
 
@@ -348,15 +335,12 @@ class Ledger:
         base = self._base + self.delivered
         sources = [*(self._sources or [(1, self.source)]), (base + 1, source)]
         with self._transaction():
-            self._connection.execute(_HISTORY)
             for first, each in sources[:-1]:
                 self._connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?, '', 0)", (first, each))
             entry = (base + 1, source, reason, _milliseconds(at))
             self._connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?)", entry)
-            meta = (_RENEWED, source, base, self._base + self.last_seq)
-            query = "UPDATE meta SET schema = ?, source = ?, delivered = ?, delivered_at = ?"
-            self._connection.execute(query, meta)
-            self._connection.execute(_NOTICES)
+            meta = (source, base, self._base + self.last_seq)
+            self._connection.execute("UPDATE meta SET source = ?, delivered = ?, delivered_at = ?", meta)
             self._connection.execute(_NOTICE, (reason, _milliseconds(at)))
         self._load()
 
@@ -426,7 +410,7 @@ class Ledger:
             # A row carries the mark as it was before it; the mark in meta counts only if no row came after it.
             if delivered_at != last:
                 delivered = row[3]
-        self._sources = self._read_sources()
+        self._sources = self._connection.execute("SELECT first, source FROM source ORDER BY first").fetchall()
         self._base = self._sources[-1][0] - 1 if self._sources else 0
         before = self._connection.execute("SELECT huitzilopochtli, tlaloc FROM token WHERE seq = ?", (self._base,))
         self.totals_before = dict(zip((God.HUITZILOPOCHTLI, God.TLALOC), before.fetchone() or (0, 0), strict=True))
@@ -440,20 +424,9 @@ class Ledger:
         with _reported(self._path):
             return self._connection.execute(query, (row, limit)).fetchall()
 
-    def _read_sources(self) -> list[tuple[int, str]]:
-        if not self._has_table("source"):
-            return []
-        return self._connection.execute("SELECT first, source FROM source ORDER BY first").fetchall()
-
     def _read_notices(self) -> tuple[Notice, ...]:
-        if not self._has_table("notice"):
-            return ()
         rows = self._connection.execute("SELECT code, at_ms FROM notice ORDER BY at_ms, code")
         return tuple(Notice(code, _EPOCH + timedelta(milliseconds=at_ms)) for code, at_ms in rows)
-
-    def _has_table(self, name: str) -> bool:
-        found = self._connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))
-        return found.fetchone() is not None
 
     def _known(self, tokens: Sequence[UnnumberedToken]) -> int:
         """Return how many of `tokens` are recorded, be it by an earlier try whose commit seemed to fail."""
@@ -566,10 +539,10 @@ def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:
     row = connection.execute("SELECT schema FROM meta").fetchone()
     if row is None:
         raise DamagedError(f"the ledger {path} is damaged: the row that names its source is gone")
-    if row[0] > _RENEWED:
+    if row[0] > SCHEMA:
         raise NewerError(
-            f"the ledger {path} has schema {row[0]}; expected {_RENEWED} at most: a newer release wrote it, and only "
-            "such a one can go on with it: update this program"
+            f"the ledger {path} has schema {row[0]}; expected {SCHEMA}: a newer release wrote it, and only such a "
+            "one can go on with it: update this program"
         )
     if whole:
         _check_whole(connection, path)
@@ -589,15 +562,13 @@ def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
         raise DamagedError(f"the ledger {path} is damaged: it has {has}, from number {first} to {last}")
     if unsound := connection.execute(_UNSOUND).fetchone():
         raise DamagedError(f"the ledger {path} is damaged: token {unsound[0]} is {unsound[1:]}")
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
-    if "source" in tables:
-        beginnings = connection.execute("SELECT first, source FROM source ORDER BY first").fetchall()
-        well = all(1 <= first <= rows + 1 and _HEX_ID.fullmatch(each) for first, each in beginnings)
-        if beginnings and not (well and beginnings[0][0] == 1 and beginnings[-1][1] == source):
-            raise DamagedError(f"the ledger {path} is damaged: its sources begin at {beginnings[-3:]}")
+    beginnings = connection.execute("SELECT first, source FROM source ORDER BY first").fetchall()
+    well = all(1 <= first <= rows + 1 and _HEX_ID.fullmatch(each) for first, each in beginnings)
+    if beginnings and not (well and beginnings[0][0] == 1 and beginnings[-1][1] == source):
+        raise DamagedError(f"the ledger {path} is damaged: its sources begin at {beginnings[-3:]}")
     if odd := connection.execute(_ODD_DOUBT).fetchone():
         raise DamagedError(f"the ledger {path} is damaged: a doubt is {odd}")
-    if "notice" in tables and (odd := connection.execute(_ODD_NOTICE).fetchone()):
+    if odd := connection.execute(_ODD_NOTICE).fetchone():
         raise DamagedError(f"the ledger {path} is damaged: a notice is {odd}")
 
 

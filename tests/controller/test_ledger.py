@@ -301,7 +301,7 @@ def test_a_ledger_of_a_later_release_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("UPDATE meta SET schema = 7")
         raw.commit()
-    with pytest.raises(LedgerError, match="has schema 7; expected 2 at most"):
+    with pytest.raises(LedgerError, match="has schema 7; expected 1: a newer release"):
         opened(path)
 
 
