@@ -88,7 +88,7 @@ def make_private(path: Path) -> None:
 
 
 def make_folder_private(folder: Path) -> None:
-    """Give every file in a folder mode 0600: an earlier release, or a copy, left it as the umask was."""
+    """Give every file in a folder mode 0600: a copy may have left it as the umask was."""
     try:
         paths = list(folder.iterdir())
     except OSError as error:

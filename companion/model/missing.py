@@ -28,10 +28,8 @@ NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 harmless.
 """
 
-EXPIRED, REFUSED, SILENT, EMPTY = "resend_expired", "resend_refused", "resend_silent", "resend_empty"
-"""The troubles: refused because of the time, refused, not answered, answered without effect."""
-
-_OF_TIME = ("expired", "no_time")
+REFUSED, SILENT, EMPTY = "resend_refused", "resend_silent", "resend_empty"
+"""The troubles: refused, not answered, answered without effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +98,7 @@ class Missing:
         if reply.id != self.request:
             return self
         if not reply.ok:
-            code = EXPIRED if reply.code in _OF_TIME else REFUSED
-            return replace(self, unanswered_s=None, trouble=Trouble(code, reply.error or ""))
+            return replace(self, unanswered_s=None, trouble=Trouble(REFUSED, reply.error or ""))
         last_seq = (reply.result or {}).get("last_seq")
         return replace(
             self,

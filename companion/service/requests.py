@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from companion.model.missing import EMPTY, EXPIRED, NEVER, REFUSED, SILENT, Missing
+from companion.model.missing import EMPTY, NEVER, REFUSED, SILENT, Missing
 from companion.model.requests import LIVES, MOST, TempleRequest
 from companion.model.table import ServiceError
 from companion.model.temples import Temple
@@ -19,7 +19,6 @@ from templo import contract
 log = logging.getLogger(__name__)
 
 _REASONS = {
-    EXPIRED: "it refuses to send them, because of its clock: set the clocks right, or update its software",
     REFUSED: "it refuses to send them: restart it, and see its log",
     SILENT: "it does not answer: restart it",
     EMPTY: "it agrees to send them, and none has come: restart it, and see its log",

@@ -40,7 +40,7 @@ class NameWatch:
       earlier run. A will that comes with a connection is of a temple that it threw out, else of one that is gone.
     - A broker that forgot may bring an earlier run back each time it does, and with it the number of its publication.
       A session is alive whose publications take the place of this one's status `PROOFS` times within two minutes,
-      each with a number of its own. Earlier releases do not number them: theirs count each time.
+      each with a number of its own. A Pico W does not number them: its own count each time.
     - Each answers with its own status, a bounded number of times in two minutes: so both of two learn of each other.
       Both repeat their statuses every half minute, so they go on answering, within that bound.
       A status of a temple that is gone is always answered, for it answers nothing, and would else be the last word.

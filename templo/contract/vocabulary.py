@@ -62,8 +62,6 @@ class Trouble(StrEnum):
     LEDGER_FAILING = "ledger_failing"
     LEDGER_NEWER = "ledger_newer"
     """A newer release wrote the ledger, and this one leaves it alone."""
-    LEDGER_RESTORED = "ledger_restored"
-    """The ledger came from a backup, by a temple of an earlier release; today's say it in a `Notice`."""
     NAME_TAKEN = "name_taken"
     """Another temple speaks under this name at the same broker."""
     DEAF = "deaf"

@@ -375,7 +375,7 @@ def test_every_health_has_words(home: WebHome, phone: Browser) -> None:
     for state in contract.State:
         home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR, state)
         assert phone.get("/temples/table").status_code == 200
-    resends = (missing.EXPIRED, missing.REFUSED, missing.SILENT, missing.EMPTY)
+    resends = (missing.REFUSED, missing.SILENT, missing.EMPTY)
     for trouble in (*contract.Trouble, *resends, "never", "no_broker", "conflict", "none"):
         assert home.app.extensions["site"].renderer.words("es").has(f"health.{trouble}"), trouble
 
