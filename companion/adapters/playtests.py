@@ -188,8 +188,8 @@ class Playtests:
         return None
 
     def _reports(self, playtest: Playtest) -> list[Path]:
-        """Return the report in each language, or the one that earlier releases wrote in English."""
-        return sorted((self.folder / playtest.id).glob("report*.html"))
+        """Return the report in each language."""
+        return sorted((self.folder / playtest.id).glob("report.*.html"))
 
     def _begun(self, playtest: Playtest, folder: Path) -> subprocess.Popen[bytes]:
         chosen = [f"{key}={value}" for key, value in playtest.chosen.items()]

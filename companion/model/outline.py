@@ -14,14 +14,10 @@ import msgspec
 from companion.games.kit import Game, Result, Seat, TokenAudit, Value
 from companion.model.table import Chair, Charter, LoggedEntry, Table
 
-FORM = 2
-"""The version of the stored form; an outline of another version is ignored, and its table's log is read."""
-
 
 class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is stored of a finished table besides its charter, its log and its phones."""
 
-    form: int
     last_at: datetime
     basis: int
     seats: tuple[tuple[Seat, str | None, str], ...]
@@ -37,7 +33,7 @@ class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     result: Result
     turn: int
     tokens: int
-    sounds: bool = False
+    sounds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +83,6 @@ def summarized(table: Table) -> str | None:
     if table.phase != "over" or "." in table.charter.game or table.unclaimed:
         return None
     summary = Summary(
-        FORM,
         table.last_at,
         table.basis,
         tuple((chair.seat, chair.name, chair.away) for chair in table.chairs),
@@ -113,7 +108,7 @@ def outlined(charter: Charter, game: Game[Any], version: int, stored: str) -> Ou
         summary = msgspec.json.decode(stored, type=Summary)
     except msgspec.MsgspecError:
         return None
-    if summary.form != FORM or tuple(seat for seat, _, _ in summary.seats) != charter.seats:
+    if tuple(seat for seat, _, _ in summary.seats) != charter.seats:
         return None
     same = {each.name for each in fields(Table)} & set(summary.__struct_fields__)
     return Outline(

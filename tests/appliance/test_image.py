@@ -29,7 +29,7 @@ SHARED = (
     *(
         "companion/companion.sqlite.replaced-20261122T190210Z",
         "companion/1/owner-code",
-        "companion/playtests/7/report.html",
+        "companion/playtests/7/report.en.html",
     ),
     *("backups/templo-mayor-2026-11-23.tar.gz", "backups/.lock"),
 )
