@@ -5,9 +5,6 @@ from __future__ import annotations
 FILE = "broker-elsewhere.conf"
 """What the drop-in is called, whoever writes it."""
 
-OLD_FILE = "boot.conf"
-"""What it was called when it came from the boot partition."""
-
 _KEPT = {"companion": ("-/etc/templo-mayor/tls/settings.env",)}
 """Which files of its variables a program keeps: an empty `EnvironmentFile=` forgets all of them."""
 

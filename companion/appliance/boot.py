@@ -25,7 +25,7 @@ from companion.adapters import boot_fault
 from companion.cli import settings as companion_settings
 from templo import files, logs
 from templo.broker import BrokerSettings
-from templo.broker_elsewhere import FILE, OLD_FILE, drop_in
+from templo.broker_elsewhere import FILE, drop_in
 from templo.quoting import nearest, quoted
 from templo.setting_types import HIDDEN, TempleName, matching, text
 from templo.settings import SettingsError
@@ -154,16 +154,15 @@ def _is_elsewhere(settings: Mapping[str, object]) -> bool:
 
 
 def _place_drop_in(program: str, is_elsewhere: bool, machine: Machine) -> None:
-    """Write the drop-in of a program whose broker is elsewhere, and remove every one where it is on this machine."""
-    folder = machine.units / f"templo-{program}.service.d"
-    try:
-        (folder / OLD_FILE).unlink(missing_ok=True)
-        if not is_elsewhere:
-            (folder / FILE).unlink(missing_ok=True)
-    except OSError as error:
-        raise BootError(f"{folder} cannot be written: {error}") from error
+    """Write the drop-in of a program whose broker is elsewhere, and remove it where it is on this machine."""
+    file = machine.units / f"templo-{program}.service.d" / FILE
     if is_elsewhere:
-        _write(folder / FILE, drop_in(ORIGIN, program), 0o644)
+        _write(file, drop_in(ORIGIN, program), 0o644)
+        return
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise BootError(f"{file} cannot be removed: {error}") from error
 
 
 def _checked(file: Path, tables: Mapping[str, object], machine: Machine) -> BootSettings:
@@ -230,9 +229,7 @@ def _write(path: Path, content: str, mode: int, group: str | None = None, *, kee
     before = path.with_name(f"{path.name}.before-boot")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not keep:
-            before.unlink(missing_ok=True)
-        elif path.exists() and path.read_text(errors="replace") != content:
+        if keep and path.exists() and path.read_text(errors="replace") != content:
             path.replace(before)
         files.write_whole(path, content.encode())
         if group:

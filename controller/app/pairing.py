@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from controller.app import settings as controller_settings
 from templo import files
-from templo.broker_elsewhere import FILE, OLD_FILE, drop_in
+from templo.broker_elsewhere import FILE, drop_in
 from templo.codes import is_pairing_code
 from templo.quoting import printable, quoted
 from templo.setting_types import HIDDEN, Hosts, OptionalTenant, TempleName, WebAddress, text
@@ -115,7 +115,6 @@ class Place:
             _write(self.settings, content, access)
             if self._drop_in is not None:
                 _write(self._drop_in, drop_in(ORIGIN, "controller"), _Access(ALL_READ))
-                self._drop_in.with_name(OLD_FILE).unlink(missing_ok=True)
         except OSError as error:
             raise PairingError(
                 f"the code is used, and the settings could not be written: {error}. Mend that, and ask for a new code"

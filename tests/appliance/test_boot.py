@@ -158,12 +158,9 @@ def test_a_name_for_the_broker_on_this_machine_is_given_to_its_access_list(card:
     assert not (card.folder / "units").exists()
 
 
-@pytest.mark.parametrize("name", ["broker-elsewhere.conf", "boot.conf"])
 @pytest.mark.parametrize("text", ['name = "attic"\n', "[beams]\ntlaloc = 22\n"])
-def test_settings_for_the_broker_on_this_machine_remove_what_was_for_one_elsewhere(
-    card: Card, name: str, text: str
-) -> None:
-    drop_in = card.folder / "units" / "templo-controller.service.d" / name
+def test_settings_for_the_broker_on_this_machine_remove_what_was_for_one_elsewhere(card: Card, text: str) -> None:
+    drop_in = card.folder / "units" / "templo-controller.service.d" / "broker-elsewhere.conf"
     drop_in.parent.mkdir(parents=True)
     drop_in.write_text("[Service]\nEnvironmentFile=\n")
     assert card.boot(text) == 0
@@ -306,7 +303,6 @@ def test_a_wi_fi_of_wpa3_alone_and_one_that_does_not_show_its_name_are_joined_in
 def test_another_wi_fi_replaces_the_one_of_an_earlier_file(card: Card) -> None:
     connections = card.folder / "connections"
     connections.mkdir()
-    (connections / "templo-mayor.nmconnection.before-boot").write_text("[wifi-security]\npsk=of an earlier release\n")
     for password in ("the old one", "the new one"):
         assert card.boot(f"[wifi]\ncountry = 'MX'\nssid = 'Home'\npassword = '{password}'\n") == 0
     assert [path.name for path in connections.iterdir()] == ["templo-mayor.nmconnection"]
