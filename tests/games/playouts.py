@@ -47,6 +47,9 @@ PLAYED_OUT = 150
 LONGEST = 5_000
 """Moves in which random play must have come to an end."""
 
+CUT_SHORT = 2_000
+"""Moves of a game by any house rules, which can make it endless."""
+
 
 JUNK: tuple[Any, ...] = (
     0, -1, 1, 14, 10**30, -(10**5000), True, None, 1.5, float("nan"), "", "x", "east", "tlaloc", "é\u202e\0",

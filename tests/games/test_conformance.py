@@ -26,6 +26,7 @@ from companion.games.kit import (
 )
 from tests.games.playouts import (
     COMBINATIONS,
+    CUT_SHORT,
     GODS,
     LIGHT,
     LONGEST,
@@ -56,9 +57,6 @@ LATER = 0.05
 DOUBTED = 3
 """Tokens that are doubted in each state that is looked at closely."""
 
-CUT_SHORT = 2_000
-"""Moves of a game by any house rules, if it has not ended before."""
-
 OTHER_OPTIONS = 4
 """Games by other house rules in which each game's states are resampled, besides one by its preset alone."""
 
@@ -69,7 +67,7 @@ everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
 def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
     random, game = Random(str(here)), here.game
     states, games = 0, 0
-    # House rules can make a game endless, so only the first, by its preset alone, has to come to its end.
+    # Only the first game, by its preset alone, has to come to its end.
     whole = 1 if here.lasting else WHOLE_GAMES
     while games < whole or states < STATES // len(COMBINATIONS):
         options = here.options() if games == 0 else here.any_options(random)

@@ -9,7 +9,7 @@ from companion.games.kit import CHANCE, Arg, Facts, Game, Refusal, Seat
 from companion.games.kit.table import MISFIT
 from companion.web.rendering.texts import LANGUAGES
 from tests.cases import every_case
-from tests.games.playouts import COMBINATIONS, GAMES, LONGEST, Combination, attempts, playout
+from tests.games.playouts import COMBINATIONS, CUT_SHORT, GAMES, Combination, attempts, playout
 from tests.games.texts import LIBRARY
 
 REFUSED = 0.05
@@ -76,7 +76,7 @@ def _said(here: Combination) -> Iterator[tuple[str, Facts]]:
     random, game = Random(f"words {here}"), here.game
     for _ in range(1 if here.lasting else 3):
         opening = game.setup(here.any_options(random), here.seats)
-        for step in playout(game, opening, random, 250 if here.lasting else LONGEST):
+        for step in playout(game, opening, random, 250 if here.lasting else CUT_SHORT):
             for line in game.story(step.before, step.seat, step.move, step.after):
                 yield f"log.{line.code}", line.facts
             seat = random.choice((*here.seats, CHANCE))
