@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from companion.games.kit import CHANCE
-from companion.games.mexica.rules.board import Boost
 from companion.games.mexica.rules.calendar import SIGNS, apart, walk
 from tests.games.full_sitting import RAIN_GOD, WAR_GOD, Full
 
@@ -224,11 +223,6 @@ def test_m28_in_a_flood_nobody_collects_while_tribute_and_battles_go_on() -> Non
     assert sitting.board.spaces[3 - 1] == 13
     assert (sitting.tokens("east"), sitting.tokens("west")) == (1, 1)
     assert sitting.due == ("die", "east")
-
-
-def test_m28_at_an_older_table_a_bonus_to_collecting_waits_while_the_flood_lets_nobody_collect() -> None:
-    sitting = quiet(flood_gather="idle").bite(RAIN_GOD).lay("east", boosts=(Boost("gather", 2),)).land(3)
-    assert sitting.tribe("east").boosts == (Boost("gather", 2),)
 
 
 def test_m29_in_war_one_more_token_is_lost_from_the_space() -> None:

@@ -307,15 +307,6 @@ def test_rows_27_and_28_a_ward_holds_off_the_next_attack_or_the_next_card_turned
     assert sitting.tribe("west").wards == ()
 
 
-def test_row_28_at_an_older_table_a_ward_holds_off_any_card_that_an_enemy_plays_in_a_battle() -> None:
-    attack = find(Boost, "war", what="attack")
-    sitting = quiet(reading="first").lay("west", place=3, tokens=5, wards=("war",)).lay("east", hand=(attack,))
-    sitting.land(3).do("play", attack).roll(4, 4)
-    assert sitting.tokens("west") == 5
-    assert sitting.tribe("west").wards == ()
-    assert sitting.board.discards == (attack,)
-
-
 def test_rows_29_to_33_a_boost_waits_for_the_next_time_its_number_matters() -> None:
     mine = find(Boost, what="movement", whose="mine")
     by = DECK.card(mine).effect.by  # type: ignore[union-attr]

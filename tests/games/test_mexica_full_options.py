@@ -51,7 +51,6 @@ RULINGS = {
     "M40": {"forced_landing": ("all", "battle_only")},
     "M41": {"flood_day_card": ("off", "on")},
     "M44": {"week_cards_pay": ("on", "off")},
-    "M45": {"reading": ("second",)},
     "M48": {"flood_gather": ("on", "off")},
     "M49": {"gather_from": ("reserve", "space")},
     "M51": {"weeks_issued": ("ever", "out")},

@@ -27,14 +27,13 @@ def battles(state: State, task: Task, at: int) -> State:
     if places.count(here) == 1 and state.rules.war != "cortez5":
         return state
     met = [each for each in state.others(seat) if places[state.index(each)] == here]
-    name = "meet" if state.rules.reread else "fight"
-    fights = [Task(name, seat, (each, 0, 0)) for each in met]
+    fights = [Task("meet", seat, (each, 0, 0)) for each in met]
     if state.rules.melee == "first":
         fights = fights[:1]
     elif state.rules.melee == "all" and met:
-        fights = [Task(name, seat, (*met, 0, 0))]
+        fights = [Task("meet", seat, (*met, 0, 0))]
     if state.rules.war == "cortez5" and apocalypse.biting(state) == apocalypse.WAR:
-        fights.append(Task(name, seat, (CORTEZ, 0, 0)))
+        fights.append(Task("meet", seat, (CORTEZ, 0, 0)))
     return replace(state, board=replace(board, agenda=(*fights, *board.agenda[at + 1 :])))
 
 

@@ -77,8 +77,7 @@ def warded(state: State, seat: Seat, *against: str) -> State | None:
     """
     n = state.index(seat)
     wards = state.laid.tribes[n].wards
-    fitting = [each for each in against if each in wards] if state.rules.reread else wards
-    ward = next((each for each in fitting if each in against), None)
+    ward = next((each for each in against if each in wards), None)
     if ward is None:
         return None
     at = wards.index(ward)

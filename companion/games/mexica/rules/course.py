@@ -111,16 +111,16 @@ def end_turn(state: State) -> State:
 def _turn(state: State, turn: int) -> State:
     """Return the state with a turn begun and all its steps due."""
     seat, order = state.seat_at(turn), state.rules.turn_order
-    agenda = _steps(seat, order, order == "tester" and landing.collects_first(state, turn), state.rules.reread)
+    agenda = _steps(seat, order, order == "tester" and landing.collects_first(state, turn))
     if landing.earns(state, seat):
         agenda = (Task("income", seat), *agenda)
     return replace(state, turn=turn, board=replace(state.laid, forced=0, agenda=agenda))
 
 
 @cache
-def _steps(seat: Seat, order: str, collects_first: bool, reread: bool) -> tuple[Task, ...]:
+def _steps(seat: Seat, order: str, collects_first: bool) -> tuple[Task, ...]:
     """Return what is due in a turn, from the roll on or by the author's tester from the collecting."""
-    tasks = [*(landing.before_roll(seat, reread) if collects_first else ()), Task("roll", seat)]
+    tasks = [*(landing.before_roll(seat) if collects_first else ()), Task("roll", seat)]
     steps = _LAST_STEPS[order]
     for each in steps:
         tasks += [Task("sacrifice_begins", seat)] if each == "sacrifice" else []

@@ -30,16 +30,11 @@ def drawn(state: State, seat: Seat, card_id: str) -> State:
 
 
 def played(state: State, seat: Seat, card_id: str) -> State:
-    """Return the state after a tribe played a card from its hand; in a battle an enemy's ward may hold it off."""
+    """Return the state after a tribe played a card from its hand; a ward may hold a reroll of its die off."""
     board_ = state.laid.without_card(state.index(seat), card_id).discard(card_id)
     state = replace(state, board=board_)
-    if board_.battle and seat in board_.battle.sides:
-        if state.rules.reread:
-            return _reroll_held_off(state, seat, card_id) or happen(state, seat, card(state, card_id))
-        for enemy in board_.battle.sides:
-            held_off = wards_off_card(state, enemy, card_id) if enemy not in (seat, battle.CORTEZ) else None
-            if held_off:
-                return held_off
+    if board_.battle and seat in board_.battle.sides and (held_off := _reroll_held_off(state, seat, card_id)):
+        return held_off
     return happen(state, seat, card(state, card_id))
 
 
@@ -60,7 +55,7 @@ def happen(state: State, seat: Seat, known: Card) -> State:
             return landing.forced(state, seat, walk(here, spaces))
         case effects.GoTo(space, bonus):
             wins = state.laid.tribes[state.index(seat)].wins
-            if bonus and not (state.rules.reread and landing.exhausted(state)):  # ruling M47
+            if bonus and not landing.exhausted(state):  # ruling M47
                 state = _due(state, Task("bonus", seat, (bonus, wins)))
             return landing.forced(state, seat, place_of(space))
         case effects.GoToStart(of):
@@ -165,8 +160,6 @@ def second_thoughts(state: State, seat: Seat) -> list[str]:
 
 def blessings(state: State, seat: Seat) -> list[str]:
     """Return the Rain cards that a tribe may play as it lands, sorted: none that may move it first (M45)."""
-    if not state.rules.reread:
-        return sorted([*_playable(state, seat, "landing"), *_playable(state, seat, "landed")])
     found = _playable(state, seat, "landing")
     if state.rules.flood_gather == "off" and state.clock and apocalypse.biting(state) == apocalypse.FLOOD:
         return [each for each in found if not _gathers(card(state, each).effect)]  # ruling M48
@@ -224,8 +217,7 @@ def _attack(state: State, seat: Seat, known: Card, whom: str, bonus_: int) -> St
     enemy = battle.nearest(state, seat) if whom == "nearest" else whom
     if enemy == seat or enemy not in state.seats:
         return state
-    wards_off = wards_off_attack if state.rules.reread else wards_off_card
-    if held_off := wards_off(state, enemy, known.id):
+    if held_off := wards_off_attack(state, enemy, known.id):
         return held_off
     return _due(state, Task("fight", seat, (enemy, bonus_, 0)))
 

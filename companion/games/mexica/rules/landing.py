@@ -33,7 +33,7 @@ _OF_A_SPACE = frozenset({*chain(*_ORDERS.values(), _TESTER_FIRST), "meet"})
 
 def tasks(state: State, seat: Seat) -> tuple[Task, ...]:
     """Return what a landing brings."""
-    return _landing(seat, state.rules.turn_order, state.rules.reread)
+    return _tasks(seat, _ORDERS[state.rules.turn_order])
 
 
 def collects_first(state: State, turn: int) -> bool:
@@ -42,9 +42,9 @@ def collects_first(state: State, turn: int) -> bool:
     return any(state.seat_at(earlier) == seat for earlier in range(1, turn))
 
 
-def before_roll(seat: Seat, reread: bool) -> tuple[Task, ...]:
+def before_roll(seat: Seat) -> tuple[Task, ...]:
     """Return what is due before the roll by the author's tester."""
-    return _tasks(seat, _TESTER_FIRST, reread)
+    return _tasks(seat, _TESTER_FIRST)
 
 
 def forced(state: State, seat: Seat, place: int) -> State:
@@ -52,12 +52,8 @@ def forced(state: State, seat: Seat, place: int) -> State:
     board, rules = state.laid, state.rules
     if exhausted(state):
         return state
-    due = (
-        tasks(state, seat) if rules.forced_landing == "all" else _tasks(seat, ("battles", "challenge"), rules.reread)
-    )
-    left = board.agenda
-    if rules.reread:
-        left = tuple([each for each in left if each.seat != seat or each.name not in _OF_A_SPACE])
+    due = tasks(state, seat) if rules.forced_landing == "all" else _tasks(seat, ("battles", "challenge"))
+    left = [each for each in board.agenda if each.seat != seat or each.name not in _OF_A_SPACE]
     tribes, agenda = board.tribes_with(state.index(seat), place=place), (*due, *left)
     return replace(state, board=replace(board, tribes=tribes, agenda=agenda, forced=board.forced + 1))
 
@@ -202,15 +198,8 @@ def _last(seat: Seat, earned: int) -> Task:
 
 
 @cache
-def _landing(seat: Seat, order: str, reread: bool) -> tuple[Task, ...]:
-    return _tasks(seat, _ORDERS[order], reread)
-
-
-@cache
-def _tasks(seat: Seat, names: tuple[str, ...], reread: bool) -> tuple[Task, ...]:
-    return tuple(
-        _last(seat, earned=0) if name == "fresh" else Task(name, seat) for name in names if reread or name != "seek"
-    )
+def _tasks(seat: Seat, names: tuple[str, ...]) -> tuple[Task, ...]:
+    return tuple(_last(seat, earned=0) if name == "fresh" else Task(name, seat) for name in names)
 
 
 def _fresh(state: State, seat: Seat, place: int) -> bool:

@@ -12,9 +12,6 @@ from companion.games.mexica.rules.cards.deck import Deck
 TEMPLE_ONLY = "temple_only"
 FULL = "full"
 
-FIRST, SECOND = "first", "second"
-"""The readings of the rules: how tables play that were opened before the second, and how later ones do."""
-
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
 
@@ -72,12 +69,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("loot_die", "natural", "M39", ("natural", "modified"), only=_BOARD, group="battle"),
     Option("forced_landing", "all", "M40", ("all", "battle_only"), only=_BOARD, group="turn"),
     Option("flood_day_card", "off", "M41", _OFF_ON, only=_BOARD, group="turn"),
-    Option("week_cards_pay", "on", "M44", _ON_OFF, only=_BOARD, group="battle", earlier="off"),
-    # Which tables play by M45, M46, M47 and M50, that leave no choice: those that were opened with them.
-    Option("reading", SECOND, "M45", (SECOND,), only=_BOARD, group="turn", earlier=FIRST),
-    Option("flood_gather", "on", "M48", _ON_OFF, only=_BOARD, group="turn", earlier="idle"),
-    Option("gather_from", "reserve", "M49", ("reserve", "space"), only=_BOARD, group="turn", earlier="reserve"),
-    Option("weeks_issued", "ever", "M51", ("ever", "out"), only=_BOARD, group="age", earlier="out"),
+    Option("week_cards_pay", "on", "M44", _ON_OFF, only=_BOARD, group="battle"),
+    Option("flood_gather", "on", "M48", _ON_OFF, only=_BOARD, group="turn"),
+    Option("gather_from", "reserve", "M49", ("reserve", "space"), only=_BOARD, group="turn"),
+    Option("weeks_issued", "ever", "M51", ("ever", "out"), only=_BOARD, group="age"),
 )
 """What a table may choose, in the order of the rulings."""
 
@@ -158,15 +153,9 @@ class HouseRules(Struct, frozen=True, dict=True):
     forced_landing: str = "all"
     flood_day_card: str = "off"
     week_cards_pay: str = "on"
-    reading: str = SECOND
     flood_gather: str = "on"
     gather_from: str = "reserve"
     weeks_issued: str = "ever"
-
-    @cached_property
-    def reread(self) -> bool:
-        """Whether the table plays by the second reading (rulings M45 to M47, M50)."""
-        return self.reading == SECOND
 
     @cached_property
     def cards(self) -> Deck:

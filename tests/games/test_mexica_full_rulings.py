@@ -1,23 +1,22 @@
-"""The second reading of Mexica's rules (M44 to M52), and that older tables play on by the first."""
+"""Rulings of the full game about what the rule text leaves open between its parts (M44 to M55)."""
 
 from __future__ import annotations
 
 import pytest
 
-from companion.games.kit import CHANCE, Move
+from companion.games.kit import Move
 from companion.games.mexica import GAME
 from companion.games.mexica.rules.board import Boost
 from companion.games.mexica.rules.calendar import SIGNS
 from companion.games.mexica.rules.cards.effects import Boost as Raise
 from companion.games.mexica.rules.cards.effects import GoTo, Reroll, ReturnCard
-from tests.games.full_sitting import DECK, EAGLE, PLAIN_WAR, RAIN_GOD, Full, fighting, find, full_options, quiet
-
-YOUNGER = ("week_cards_pay", "reading", "flood_gather", "gather_from", "weeks_issued")
-"""The options that tables lack which were opened before there were any of them."""
+from tests.games.full_sitting import DECK, EAGLE, PLAIN_WAR, RAIN_GOD, WAR_GOD, Full, fighting, find, quiet
 
 TO_A_DAY, WALK_TWO = "rain-32", "day-crocodile-2"
 REROLL_THEIRS = find(Reroll, "war", whose="theirs")
 DEER, RABBIT, SERPENT_DAY = 7, 8, 5
+GATHER = find(Raise, "rain", what="gather")
+BARE, SPACE = 0, 3
 
 
 def _beaten(**chosen: int | str) -> Full:
@@ -231,41 +230,85 @@ def test_m52_a_roll_of_nothing_or_less_leaves_the_tribe_where_it_is_without_a_la
     assert (sitting.board.spaces[2], sitting.due[0]) == (13, "cards")
 
 
-# -- older tables --
+# -- M53 --
 
 
-def _older() -> dict[str, int | str]:
-    return {key: value for key, value in full_options().items() if key not in YOUNGER}
+def test_m53_a_second_turn_collects_first_though_it_is_in_round_one() -> None:
+    sitting = quiet(turn_order="tester").lay(again=("east",)).roll(3).finish_turn()
+    assert (sitting.state.turn, sitting.state.round, sitting.state.seat) == (2, 1, "east")
+    assert sitting.tokens("east") == 1
 
 
-def test_a_table_opened_before_the_second_reading_plays_on_by_the_first() -> None:
-    rules = GAME.setup(_older(), ("east", "west")).rules
-    assert {key: getattr(rules, key) for key in YOUNGER} == {
-        "week_cards_pay": "off",
-        "reading": "first",
-        "flood_gather": "idle",
-        "gather_from": "reserve",
-        "weeks_issued": "out",
-    }
+def test_m53_the_first_turn_of_a_tribe_does_not_collect_though_it_is_an_extra_one() -> None:
+    sitting = quiet(turn_order="tester").lay(again=("west",)).roll(3).finish_turn()
+    assert (sitting.state.turn, sitting.state.seat, sitting.tokens("west")) == (2, "west", 0)
+    sitting.roll(2).finish_turn()
+    assert (sitting.state.turn, sitting.state.seat, sitting.tokens("west")) == (3, "west", 1)
 
 
-def test_the_notation_of_an_older_table_stays_as_it_was() -> None:
-    older, newer = GAME.setup(_older(), ("east", "west")), GAME.setup(full_options(), ("east", "west"))
-    assert not any(key in GAME.notation(older) for key in YOUNGER)
-    assert "reading:second" in GAME.notation(newer)
+# -- M54 --
 
 
-def test_an_older_table_still_offers_every_rain_card_before_the_collecting() -> None:
-    sitting = quiet(reading="first").lay("east", hand=(TO_A_DAY,)).land(3)
-    assert sitting.can("play") == [(TO_A_DAY,)]
-    sitting.do("play", TO_A_DAY).draw(WALK_TWO)
-    assert sitting.board.spaces[4] == 11  # the space that it came to is collected from twice
-    assert Move("pass") not in GAME.moves(sitting.state, CHANCE)
+@pytest.mark.parametrize("gather_from", ["reserve", "space"])
+def test_m54_on_a_bare_space_a_gather_card_pays_from_the_reserve(gather_from: str) -> None:
+    sitting = quiet(gather_from=gather_from).space(SPACE, BARE).lay("east", boosts=(Boost("gather", 3),))
+    reserve = sitting.board.reserve
+    sitting.land(SPACE)
+    assert (sitting.tokens("east"), sitting.board.reserve) == (3, reserve - 3)
+    assert (sitting.board.spaces[SPACE - 1], sitting.tribe("east").boosts) == (BARE, ())
 
 
-def test_the_lobby_offers_no_choice_between_the_readings() -> None:
-    option = next(each for each in GAME.options if each.key == "reading")
-    assert (option.values, option.accepts("first"), option.accepts("third")) == (("second",), True, False)
+@pytest.mark.parametrize(("there", "was"), [(13, 1), (BARE, 0)])
+def test_m54_the_preview_of_a_gather_card_says_how_many_tokens_it_brings(there: int, was: int) -> None:
+    sitting = quiet().space(SPACE, there).lay("east", hand=(GATHER, TO_A_DAY)).land(SPACE)
+    effect = sitting.state.rules.cards.card(GATHER).effect
+    assert isinstance(effect, Raise)
+    by = effect.by
+    (line,) = GAME.preview(sitting.state, "east", Move("play", (GATHER,))).certain
+    assert (line.code, line.facts) == ("collects", {"seat": "east", "was": was, "n": was + by})
+    assert sitting.do("play", GATHER).do("pass").tokens("east") == was + by
+
+
+def test_m54_the_preview_counts_no_more_tokens_than_the_reserve_holds() -> None:
+    sitting = quiet().space(SPACE, BARE).lay("east", hand=(GATHER,)).lay("west", tokens=112).land(SPACE)
+    assert sitting.board.reserve == 1
+    (line,) = GAME.preview(sitting.state, "east", Move("play", (GATHER,))).certain
+    assert line.facts["n"] == 1
+
+
+def test_m54_a_bare_space_gives_no_day_card_in_the_flood_either() -> None:
+    sitting = Full(first_landing="per_player", flood_day_card="on").space(SPACE, BARE).bite(RAIN_GOD).land(SPACE)
+    assert sitting.due == ("cards", "east")
+
+
+# -- M55 --
+
+
+def _moved_by_a_prize(forced_landing: str) -> Full:
+    """Return a sitting in war in which East beat West and its Day card took it two spaces on."""
+    sitting = (
+        quiet(war="cortez5", forced_landing=forced_landing)
+        .bite(WAR_GOD)
+        .lay("west", place=SPACE)
+        .lay("east", tokens=9)
+    )
+    return sitting.land(SPACE).roll(6, 1).draw(WALK_TWO)
+
+
+@pytest.mark.parametrize("forced_landing", ["all", "battle_only"])
+def test_m55_cortez_is_fought_once_where_a_battles_prize_took_the_tribe(forced_landing: str) -> None:
+    sitting = _moved_by_a_prize(forced_landing)
+    assert sitting.tribe("east").place == SPACE + 2
+    assert sitting.view["battle"]["sides"] == ["east", "cortez"]
+    sitting.roll(6)
+    assert (sitting.board.battle, sitting.due) == (None, ("sacrifice", "east"))
+
+
+def test_m55_cortez_is_fought_after_the_tribes_that_were_met() -> None:
+    sitting = quiet(war="cortez5").bite(WAR_GOD).lay("west", place=SPACE, tokens=5).lay("east", tokens=9).land(SPACE)
+    assert sitting.view["battle"]["sides"] == ["east", "west"]
+    assert sitting.roll(6, 1).view["battle"]["sides"] == ["east", "cortez"]
+    assert sitting.roll(6).due == ("sacrifice", "east")
 
 
 def test_the_signs_are_those_of_the_calendar() -> None:
