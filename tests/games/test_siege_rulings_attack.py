@@ -117,17 +117,11 @@ def test_by_a_house_rule_both_bonuses_of_attacks_apply_to_rallies() -> None:
     assert rallies_from({C[0]: "e5"}, C[0], roll_bonus="all") == 4
 
 
-def test_at_an_older_table_a_boat_alone_makes_rallies_harder() -> None:
-    assert rallies_from({T[0]: "l5", B[0]: "l5"}, T[0], roll_bonus="boats") == 6
-    assert rallies_from({C[0]: "e5"}, C[0], roll_bonus="boats") == 5
-
-
 def test_where_only_the_outer_wall_helps_it_does_not_help_those_outside() -> None:
     """Ruling S43."""
     outward, inward = {T[0]: "g5", W[0]: "f5"}, {T[0]: "f5", W[0]: "g5"}
     assert reasons(inward, T[0], "g5", SA, inner_walls="off") == {"wall": -1}
     assert reasons(outward, T[0], "f5", SA, inner_walls="off") == {}
-    assert reasons(outward, T[0], "f5", SA, inner_walls="off", reading="first") == {"wall": -1}
     assert reasons(outward, T[0], "f5", SA) == {"wall": -1}
 
 

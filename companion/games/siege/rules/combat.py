@@ -176,12 +176,9 @@ def advanced(state: State, unit: int, to: int) -> State:
 
 def rally_bonus(state: State, unit: int) -> int:
     """Return what is added to a rally's roll, by a house rule the attack's bonuses too (rulings S22, S30, S42)."""
-    which = state.rules.roll_bonus
     bonus = int(fighting.led(state, unit))
-    if which != "attack":
-        bonus -= int(afloat(state, unit))
-    if which == "all":
-        bonus += int(fighting.is_conquistador(state, unit))
+    if state.rules.roll_bonus == "all":
+        bonus += int(fighting.is_conquistador(state, unit)) - int(afloat(state, unit))
     return bonus
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.marching import riders
-from companion.games.siege.rules.options import FIRST, GUARDS
+from companion.games.siege.rules.options import GUARDS
 from companion.games.siege.rules.state import State, afloat, is_boat, on
 
 HIT = 5
@@ -77,8 +77,7 @@ def _walled(state: State, here: int, target: int) -> bool:
     rules, field = state.rules, state.field
     if rules.inner_walls == "on":
         return bool(field.walled[here] >> target & 1)
-    inside = rules.reading == FIRST or field.city >> target & 1
-    return bool(inside and field.outer_walled[here] >> target & 1)
+    return bool(field.city & field.outer_walled[here] & 1 << target)
 
 
 def led(state: State, unit: int) -> bool:

@@ -8,9 +8,6 @@ from companion.games.kit import Option, Seat, TableRules, Value
 from companion.games.siege.rules.maps import READER
 from companion.games.siege.rules.roster import FULL, THIRD
 
-FIRST, SECOND = "first", "second"
-"""The readings of the rules: how tables play that were opened before the second, and how later ones do."""
-
 FIRST_FOUR = "first_4"
 """A bodyguard that stays for four turns and then is gone."""
 
@@ -44,10 +41,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("panic_move", "on", "S35", _ON_OFF),
     Option("cortez_afloat", "on", "S40", _ON_OFF),
     Option("quiet_limit", 10, "S41", (10, "off")),
-    Option("roll_bonus", "attack", "S42", ("attack", "all"), earlier="boats"),
-    Option("bodyguard", "off", "S44", ("off", 3, 4, FIRST_FOUR), earlier="off"),
-    # Which tables play by S43, that leaves no choice: those that were opened with it.
-    Option("reading", SECOND, "S43", (SECOND,), earlier=FIRST),
+    Option("roll_bonus", "attack", "S42", ("attack", "all")),
+    Option("bodyguard", "off", "S44", ("off", 3, 4, FIRST_FOUR)),
 )
 
 PRESETS: Mapping[str, Mapping[str, Value]] = {
@@ -109,4 +104,3 @@ class HouseRules(TableRules, frozen=True):
     quiet_limit: Value
     roll_bonus: str
     bodyguard: Value
-    reading: str
