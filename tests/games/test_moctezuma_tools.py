@@ -121,16 +121,6 @@ def test_the_schedule_knows_the_bag_of_the_later_edition() -> None:
     assert not tool.tap("done").may("turned", "cursed")
 
 
-def test_a_schedule_that_was_begun_before_counts_no_bag() -> None:
-    game = GAME.tools["schedule"]
-    state = game.setup({"players": 2, "flip": "turn", "third_chit": "second"}, (USER,))
-    assert game.notation(state) == "moctezuma.schedule 2 turn second 0 -"
-    for _ in range(15):
-        for move in (Move("done"), Move("turned", ("cursed",))):
-            state = game.play(state, USER, move)
-    assert game.view(state, None)["over"]
-
-
 def test_the_final_scorer_refuses_a_chart_with_more_safe_chits_than_the_box_holds() -> None:
     """Ruling Z27."""
     tool = Tapped("score", players=2).tap("name", 1, "tizoc").tap("card", 1, 1, 2)

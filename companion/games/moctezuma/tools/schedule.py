@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace as replace_option
 
 from companion.games.kit import Json, Move, MoveType, Option, Value, one_of, replace
 from companion.games.moctezuma.rules.options import options_of
@@ -11,9 +10,6 @@ from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES,
 from companion.games.moctezuma.tools.tool import PLAYERS, Sheet, SheetTool
 
 _SIGNS = "sc"
-
-UNCOUNTED = "uncounted"
-"""The bag of sheets that were begun before this tool knew how many chits of a kind there are."""
 
 
 class Schedule(Sheet, frozen=True):
@@ -27,11 +23,7 @@ class ChitSchedule(SheetTool[Schedule]):
     """Keeps the order of rulings Z5 to Z7."""
 
     name: str = "moctezuma.schedule"
-    options: tuple[Option, ...] = (
-        PLAYERS,
-        *options_of("flip", "third_chit"),
-        *(replace_option(option, earlier=UNCOUNTED) for option in options_of("curse_rule")),
-    )
+    options: tuple[Option, ...] = (PLAYERS, *options_of("flip", "third_chit", "curse_rule"))
 
     def empty(self, chosen: tuple[Value, ...]) -> Schedule:
         """Return the schedule before the first turn."""
@@ -49,10 +41,7 @@ class ChitSchedule(SheetTool[Schedule]):
 
     def _box(self, state: Schedule) -> tuple[int, int]:
         """Return how many safe and how many cursed chits the box holds (ruling Z27)."""
-        rule = str(self.chose(state, "curse_rule"))
-        if rule == UNCOUNTED:
-            return SPACES, SPACES
-        box = chits(rule)
+        box = chits(str(self.chose(state, "curse_rule")))
         return box.safe, box.cursed
 
     def taps(self, state: Schedule) -> Iterable[Move]:
@@ -95,7 +84,7 @@ class ChitSchedule(SheetTool[Schedule]):
             "used_up": [
                 {"face": face, "n": most}
                 for n, (face, most) in enumerate(zip(FACES, self._box(state), strict=True))
-                if state.faces.count(n) == most < SPACES
+                if state.faces.count(n) == most
             ],
         }
 

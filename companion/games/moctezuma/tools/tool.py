@@ -92,16 +92,11 @@ class SheetTool(Tool[S], Generic[S]):
         """Return everything that may be tapped: what may be written, and the rules that may be chosen."""
         other = [
             Move(CHOOSE, (option.key, value))
-            for option, now in self._open(state)
+            for option, now in zip(self.options, state.chosen, strict=True)
             for value in option.values
             if value != now and self.free(state, option.key, value)
         ]
         return [*self.taps(state), *other]
-
-    def _open(self, state: S) -> list[tuple[Option, Value]]:
-        """Return the options with their values, but for those that a sheet lacks as it was begun before them."""
-        chosen = zip(self.options, state.chosen, strict=True)
-        return [(option, now) for option, now in chosen if option.earlier is None or now != option.earlier]
 
     def choice(self, move: Move) -> Choice:
         """Return a tap, on the element that bears its name."""
@@ -129,7 +124,10 @@ class SheetTool(Tool[S], Generic[S]):
 
     def rules_of(self, state: S) -> Json:
         """Return each option with its value, for the page."""
-        return [{"key": option.key, "value": now, "values": list(option.values)} for option, now in self._open(state)]
+        return [
+            {"key": option.key, "value": now, "values": list(option.values)}
+            for option, now in zip(self.options, state.chosen, strict=True)
+        ]
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the one region of a tool's page: the sheet, with what may be tapped by its element's name."""
@@ -142,7 +140,7 @@ class SheetTool(Tool[S], Generic[S]):
 
     def notation(self, state: S) -> str:
         """Return the sheet in one line."""
-        return " ".join((self.name, *(str(now) for _, now in self._open(state)), *self.words(state)))
+        return " ".join((self.name, *map(str, state.chosen), *self.words(state)))
 
 
 def written(found: Iterable[tuple[int, int]]) -> str:
