@@ -148,7 +148,7 @@ def read(text: str, games: Mapping[str, Game[Any]]) -> Export:
 def _options(table: _Fields, game: Game[Any]) -> dict[str, Arg]:
     options = table.mapping("options")
     for option in game.options:
-        if not option.accepts(option.chosen_in(options)):
+        if not option.accepts(options.get(option.key)):
             raise ExportError(
                 f"option {option.key} is {ascii(options.get(option.key))[:60]}; expected one it accepts"
             )

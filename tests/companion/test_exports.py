@@ -249,6 +249,7 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
         (lambda value: value.update(seats=["east"]), "expected a seating of mexica"),
         (lambda value: value["options"].update(countdown="rounds14"), "option countdown is 'rounds14'"),
         (lambda value: value["options"].update(cheat="on"), "options hold 'cheat'"),
+        (lambda value: value["options"].pop("week_cards_pay"), "option week_cards_pay is None"),
         (lambda value: value.update(version=2), "expected 'templo-mayor table' in version 1"),
         (lambda value: value.pop("title"), "title is None; expected text"),
         (lambda value: value["entries"][3].update(hidden=True), "Entry 4 is hidden"),

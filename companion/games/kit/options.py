@@ -50,8 +50,6 @@ class Option:
     there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
     it whatever becomes of the file. `only` names another option of the game and the value that it must have for this
     one to matter at all. Options of one `group` are offered together, under the words of ``option_group.<group>``.
-    `earlier` is how tables play that were opened before there was this option, whose stored choice lacks it; an
-    option with one value alone only marks which tables those are, and is offered nowhere.
     """
 
     key: str
@@ -63,7 +61,6 @@ class Option:
     reader: Reader | None = None
     only: tuple[str, Value] | None = None
     group: str = ""
-    earlier: Value | None = None
 
     def matters(self, chosen: Mapping[str, Value]) -> bool:
         """Return whether this option has any effect, given the others.
@@ -81,26 +78,9 @@ class Option:
         """
         if self.high:
             return type(value) is int and self.low <= value <= self.high
-        if type(value) in (int, str) and (value in self.values or value == self.earlier):
+        if type(value) in (int, str) and value in self.values:
             return True
         return self.reader is not None and isinstance(value, str) and not self.faults(value)
-
-    @property
-    def written(self) -> Value:
-        """The value that a notation leaves out, so that the lines of older tables stay the same.
-
-        >>> Option("flood", "pays", "", ("pays", "rests"), earlier="rests").written
-        'rests'
-        """
-        return self.default if self.earlier is None else self.earlier
-
-    def chosen_in(self, chosen: Mapping[str, Value]) -> Value | None:
-        """Return the chosen value, or the `earlier` one if a stored choice lacks it.
-
-        >>> Option("flood", "pays", "", ("pays", "rests"), earlier="rests").chosen_in({})
-        'rests'
-        """
-        return chosen.get(self.key, self.earlier)
 
     @property
     def accepted(self) -> str:
@@ -143,8 +123,7 @@ def complete(
 ) -> dict[str, Value]:
     """Return the value of each of the `needed` options, by default of all.
 
-    Options that a stored choice lacks because they are newer have their `earlier` value. Raises `ValueError` for a
-    choice in which any other is missing, or that holds a value which no option accepts.
+    Raises `ValueError` for a choice in which any of them is missing, or that holds a value which no option accepts.
 
     >>> complete((Option("goal", 30, "", low=10, high=50),), {"goal": 60})
     Traceback (most recent call last):
@@ -157,13 +136,11 @@ def complete(
             raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only the game's options")
         if not known[key].accepts(given):
             raise ValueError(f"option {key} is {ascii(given)[:60]}; expected {known[key].accepted}")
-    found: dict[str, Value] = {}
-    for option in options if needed is None else needed:
-        value = option.chosen_in(chosen)
-        if value is None:
-            raise ValueError(f"option {option.key} is missing; expected a value for each that matters")
-        found[option.key] = value
-    return found
+    keys = [option.key for option in (options if needed is None else needed)]
+    for key in keys:
+        if key not in chosen:
+            raise ValueError(f"option {key} is missing; expected a value for each that matters")
+    return {key: chosen[key] for key in keys}
 
 
 def _unreadable(text: str) -> tuple[Fault, ...]:

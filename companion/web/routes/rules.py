@@ -60,11 +60,9 @@ def _rules(game: Game[Any], table: Table | None) -> Response:
     if not here.renderer.guided(game.name):
         raise ServiceError("no_guide")
     words = here.game_words(game.name)
-    # What a table plays by stands in its own options, which may be others than those that the lobby offers now.
-    options = table.game.options if table is not None and table.charter.game == game.name else game.options
     played = table.options if table is not None and table.charter.game == game.name else {}
     settings: dict[str, list[Setting]] = {}
-    for option in options:
+    for option in game.options:
         settings.setdefault(option.ruling, []).append(_setting(option, words, played))
     return here.page(
         "rules.html",
@@ -80,12 +78,8 @@ def _rules(game: Game[Any], table: Table | None) -> Response:
 
 def _setting(option: Option, words: Texts, played: Mapping[str, Value]) -> Setting:
     left = bool(played) and not option.matters(played)
-    chosen = option.chosen_in(played) if played and not left else None
-    now = option.default if chosen is None else chosen
-    older = now == option.earlier
-    values = (
-        list(dict.fromkeys([*option.values, option.default, now])) if option.high or older else list(option.values)
-    )
+    now = played[option.key] if played and not left else option.default
+    values = list(dict.fromkeys([*option.values, option.default, now])) if option.high else list(option.values)
     readings = tuple(
         Reading(_value(option, value, words), value == option.default, bool(played) and not left and value == now)
         for value in values

@@ -53,7 +53,7 @@ def _departures(rules: HouseRules) -> list[tuple[str, Value]]:
     return [
         (each.key, chosen[each.key] if chosen[each.key] in each.values or each.high else _packed(chosen[each.key]))
         for each in options_of(rules.scope)
-        if each.key != "scope" and chosen[each.key] != each.written
+        if each.key != "scope" and chosen[each.key] != each.default
     ]
 
 

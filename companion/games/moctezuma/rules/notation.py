@@ -36,7 +36,7 @@ _KEYS = (
 
 def notation(state: State) -> str:
     """Return the state in one line."""
-    default = {option.key: option.written for option in OPTIONS}
+    default = {option.key: option.default for option in OPTIONS}
     rules = [f"{key}:{value}" for key, value in state.rules.chosen().items() if value != default[key]]
     words = (
         _list(rules),

@@ -47,7 +47,7 @@ _SETS = ("routed", "rolled", "forced", "stirred", "spent", "advanced", "checked"
 
 
 def _departures(rules: HouseRules) -> Iterable[tuple[str, Value]]:
-    return [(each.key, value) for each in OPTIONS if (value := getattr(rules, each.key)) != each.written]
+    return [(each.key, value) for each in OPTIONS if (value := getattr(rules, each.key)) != each.default]
 
 
 def _brief(key: str, value: Value) -> str:
