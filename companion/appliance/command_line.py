@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from companion.adapters.network.addresses import own_addresses, own_names
-from companion.adapters.network.network_manager import NetworkError
 from companion.appliance import backup, image, status, tls
-from companion.appliance.network_helper import BusyError, Helper
+from companion.appliance.network_helper import Helper
 from companion.cli.programs.terminal import Terminal
 from templo import __version__
 from templo.settings import SettingsError
@@ -147,12 +146,5 @@ def _network(action: str) -> int:
                 connection.shutdown(socket.SHUT_RDWR)
 
             return helper.serve(file, answer)
-    try:
-        if done := helper.watch():
-            print(done)
-    except BusyError as error:
-        print(f"left the hotspot as it is: {error}")
-    except NetworkError as error:
-        print(f"no hotspot: {error}", file=sys.stderr)
-        return 1
+    helper.keep_watch(lambda done: print(done, flush=True))
     return 0

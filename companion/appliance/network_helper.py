@@ -41,7 +41,10 @@ JOIN_PATIENCE_S = 10.0
 """How long a join waits for another run of the helper; the companion gets its answer before its own 30 s are over."""
 
 WATCH_PATIENCE_S = 60.0
-"""How long the watch waits for a join; two minutes later it runs again."""
+"""How long the watch waits for a join, before it looks again later."""
+
+WATCH_S = 120.0
+"""Between two looks of the watch while there is no other network, or the hotspot is open."""
 
 TRY_AGAIN_S = 0.5
 
@@ -132,6 +135,25 @@ class Helper:
         self._note(Last())
         self._show(network_manager.look(secrets=True))
         return 0
+
+    def keep_watch(self, report: Callable[[str], None]) -> None:
+        """Look after the hotspot until the machine needs none; `report` gets what was done, and what was not and why.
+
+        It is started when NetworkManager takes a connection down: where there is another network, nothing runs.
+        """
+        while True:
+            try:
+                if done := self.watch():
+                    report(done)
+                network = network_manager.look(secrets=True)
+                has_another = bool(network.wired or network.wifi) and not network.hotspot_is_open
+                if has_another or not network.managed or not network.has_wifi:
+                    return
+            except BusyError as error:
+                report(f"left the hotspot as it is: {error}")
+            except NetworkError as error:
+                report(f"no hotspot: {error}")
+            self.wait(WATCH_S)
 
     def watch(self) -> str:
         """Open the hotspot where the machine is on no network, and close it where there is another way.

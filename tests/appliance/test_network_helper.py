@@ -23,7 +23,15 @@ from companion.adapters.network import network_helper, network_manager
 from companion.adapters.network.network_helper import NetworkHelper
 from companion.adapters.network.network_manager import NetworkError
 from companion.appliance import command_line
-from companion.appliance.network_helper import ALONE_S, JOIN_PATIENCE_S, LEAVE_S, RETRY_S, WATCH_PATIENCE_S, Helper
+from companion.appliance.network_helper import (
+    ALONE_S,
+    JOIN_PATIENCE_S,
+    LEAVE_S,
+    RETRY_S,
+    WATCH_PATIENCE_S,
+    WATCH_S,
+    Helper,
+)
 from companion.model.network import Hotspot, Network
 from tests.controller.program import ROOT
 
@@ -214,6 +222,62 @@ def test_a_hotspot_is_not_closed_under_who_uses_it(machine: Machine) -> None:
 # -- one run at a time --
 
 
+def test_the_watch_ends_at_once_where_there_is_another_network(machine: Machine) -> None:
+    machine.set(cable=True)
+    machine.helper.keep_watch(print)
+    assert machine.waited == []
+
+
+@pytest.mark.parametrize("without", [{"devices": ["ethernet"]}, {"devices": []}])
+def test_the_watch_ends_at_once_where_there_is_no_wi_fi_to_open(machine: Machine, without: dict[str, Any]) -> None:
+    machine.set(**without)
+    machine.helper.keep_watch(print)
+    assert machine.waited == []
+
+
+def test_the_watch_goes_on_until_the_hotspot_is_closed_for_another_network(machine: Machine) -> None:
+    """The home's Wi-Fi comes back after a quarter of an hour, during which no one else asks for the watch."""
+    machine.knows()
+    machine.set(air={})
+    done: list[str] = []
+
+    def wait(seconds: float) -> None:
+        machine.waited.append(seconds)
+        machine.seconds += seconds
+        if machine.seconds > 1000 + ALONE_S + 900 and machine.active != OWN:
+            machine.set(air={HOME: [70, "WPA2", PASSWORD]}, active=f"{HOME}-before")
+
+    replace(machine.helper, wait=wait).keep_watch(done.append)
+    assert done[0].startswith("opened the hotspot")
+    assert "closed the hotspot, to try the Wi-Fi that it knows" in done
+    assert machine.active == HOME
+    assert set(machine.waited) == {WATCH_S}
+
+
+def test_the_watch_goes_on_after_networkmanager_refused_something(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    def refuse() -> None:
+        raise NetworkError("not now")
+
+    def wait(_seconds: float) -> None:
+        machine.set(cable=True)
+
+    monkeypatch.setattr(network_manager, "open_hotspot", refuse)
+    replace(machine.helper, wait=wait).keep_watch(done.append)
+    assert done == ["no hotspot: not now"]
+
+
+def test_networkmanager_s_events_start_the_watch_and_no_timer_polls_for_it() -> None:
+    dispatcher = (ROOT / "systemd" / "NetworkManager" / "60-templo-mayor").read_text()
+    assert "down) systemctl --no-block start templo-hotspot.service" in dispatcher
+    timer = (ROOT / "systemd" / "templo-hotspot.timer").read_text()
+    assert "OnUnitInactiveSec=30min" in timer
+    assert "OnUnitActiveSec" not in timer
+
+
 def test_the_watch_waits_for_a_running_join_and_then_sees_what_came_of_it(machine: Machine) -> None:
     with machine.another_run("another Wi-Fi is being joined") as lock:
 
@@ -232,13 +296,20 @@ def test_the_watch_waits_for_a_running_join_and_then_sees_what_came_of_it(machin
 def test_a_watch_that_waited_long_enough_says_so_and_changes_nothing(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command_line, "Helper", lambda: machine.helper)
-    with machine.another_run("another Wi-Fi is being joined"):
-        assert command_line.main(["network", "watch"]) == 0
+    def wait(seconds: float) -> None:
+        if seconds == WATCH_S:
+            raise InterruptedError("the next look")
+        machine.waited.append(seconds)
+
+    helper = replace(machine.helper, wait=wait)
+    monkeypatch.setattr(command_line, "Helper", lambda: helper)
+    with machine.another_run("another Wi-Fi is being joined"), pytest.raises(InterruptedError):
+        command_line.main(["network", "watch"])
     assert capsys.readouterr().out == "left the hotspot as it is: another Wi-Fi is being joined\n"
     assert sum(machine.waited) == WATCH_PATIENCE_S
     assert machine.get("asked") == []
-    assert command_line.main(["network", "watch"]) == 0
+    with pytest.raises(InterruptedError):
+        command_line.main(["network", "watch"])
     assert capsys.readouterr().out == "opened the hotspot: there is no other network\n"
 
 

@@ -97,7 +97,7 @@ def main() -> int:
     assert HOME in page, page[:3000]
     assert "type managed" in run("iw", "dev", own, "info"), run("iw", "dev", own, "info")
     report("it finds the page there; the machine's radio is no access point any more", begun)
-    run("systemctl", "start", "templo-hotspot.service")
+    run("systemctl", "start", "--wait", "templo-hotspot.service")
     assert active() == {HOME}, active()
     kept = run("nmcli", "--terse", "--fields", "NAME,AUTOCONNECT", "connection", "show")
     report(f"NetworkManager keeps {kept.split()}")
