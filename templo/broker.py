@@ -21,6 +21,9 @@ class Address(NamedTuple):
     host: str
     port: int
 
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
     @property
     def is_here(self) -> bool:
         """Whether the broker is on this machine, whatever its port.
