@@ -102,15 +102,16 @@ def _train(at_ms: int, god: God, batch: Batch) -> Iterator[str]:
 
 
 def _apart(batch: Batch) -> Iterator[tuple[float, float]]:
-    """Yield the start and width of each spell; a gap at the very limit of one is half a step of the model longer.
+    """Yield the start and width of each spell; one, or a gap, at the very limit is half a step of the model longer.
 
-    The model's steps are as coarse as half a millisecond, and no two clocks agree on a gap that is exactly the limit.
+    The model's steps are as coarse as half a millisecond, and no two clocks agree on what is exactly the limit.
     """
-    clear_ms, end_ms = Limits().min_clear / MS, -inf
+    clear_ms, dark_ms, end_ms = Limits().min_clear / MS, Limits().min_break / MS, -inf
     for each in batch.spells:
         start_ms = float(each.at_ms)
         later_ms = STEP_MS / 2 if abs(start_ms - end_ms - clear_ms) < STEP_MS / 2 else 0.0
-        yield start_ms + later_ms, float(each.width_ms) - later_ms
+        width_ms = float(each.width_ms) - later_ms
+        yield start_ms + later_ms, width_ms + (STEP_MS / 2 if abs(width_ms - dark_ms) < STEP_MS / 2 else 0.0)
         end_ms = start_ms + float(each.width_ms)
 
 
