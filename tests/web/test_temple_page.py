@@ -58,12 +58,12 @@ def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
     for now_s in (0.0, 2.0):
         home.services.temples.requests.request_missing(now_s)
     home.services.temples.requests.receive_reply(
-        NAME, contract.Reply(sent[-1].id, False, error="<b>it is 18:42 here</b>", code="expired"), 3
+        NAME, contract.Reply(sent[-1].id, False, error="<b>not from 1</b>", code="busy"), 3
     )
     page = phone.get(f"/temples/{NAME}")
     said = text_of(page)
-    assert "refuses to send them again because of its clock: set both clocks right" in said
-    assert "In its own words: &lt;b&gt;it is 18:42 here&lt;/b&gt;" in page.text
+    assert "refuses to send them again: switch it off and on, then look at its log" in said
+    assert "In its own words: &lt;b&gt;not from 1&lt;/b&gt;" in page.text
     assert "Nothing. Both beams" not in said
     caplog.clear()
 
