@@ -87,9 +87,13 @@ class Home:
         if hasattr(self, "store"):
             self.store.close()
         self.store = SqlStore(self.url)
-        self.workspace = Workspace(
-            self.store, self.games, self.clock, self.entropy, self.changes.append, self.paced, self.shared
-        )
+        try:
+            self.workspace = Workspace(
+                self.store, self.games, self.clock, self.entropy, self.changes.append, self.paced, self.shared
+            )
+        except BaseException:  # the store is damaged
+            self.store.close()
+            raise
         self.services = Services.over(self.workspace)
 
     def table(self, players: int = 4, temple: str | None = None, **options: str | int) -> Table:
