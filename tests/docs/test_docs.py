@@ -47,6 +47,11 @@ def anchors(page: Path) -> frozenset[str]:
 
 
 @by_page
+def test_no_page_holds_what_a_merge_left_open(page: Path) -> None:
+    assert not re.findall(r"(?m)^(?:<{7}|>{7}) .*", page.read_text("utf-8"))
+
+
+@by_page
 def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", text_without_fences(page)):
         if "://" in target:
