@@ -1,1 +1,1 @@
-"""What a companion costs with many tables, temples, tenants and past games, alone or beside others on one store."""
+"""What a companion costs with many tables, temples and past games, alone or beside others on one store."""

@@ -107,12 +107,10 @@ class Backlog:
         ledgers: Ledgers,
         clock: Callable[[], float],
         waiting: int = WAITING,
-        most_temples: int = MOST_TEMPLES,
     ) -> None:
         self._ledgers = ledgers
         self._clock = clock
         self._most = waiting
-        self._most_temples = most_temples
         self._news = threading.Condition()
         self._lanes: OrderedDict[_Key, deque[_Waiting]] = OrderedDict()
         self._events: deque[bool | None] = deque()
@@ -122,10 +120,6 @@ class Backlog:
         self._new_names = Allowance(clock, *NEW_NAMES)
         self._new_sources: OrderedDict[str, Allowance] = OrderedDict()
         self._admitted: OrderedDict[tuple[str, str], None] = OrderedDict()
-
-    def allow_temples(self, most: int) -> None:
-        """Admit new temples up to this number."""
-        self._most_temples = most
 
     def put_event(self, event: bool | None) -> None:
         """Add whether the broker can be reached, or None for the end, which comes after everything else."""
@@ -194,7 +188,7 @@ class Backlog:
         return True
 
     def _may_be_new(self) -> bool:
-        room = self._most_temples - self._ledgers.count()
+        room = MOST_TEMPLES - self._ledgers.count()
         if 0 < room <= len(self._admitted):  # those that were admitted a moment ago may not be in the store yet
             room -= sum(not source and not self._ledgers.is_known(name) for name, source in self._admitted)
         return self._new_names.left() >= 1 and room > 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from companion.adapters.background import OnFailure, reporting
-
 _LATER_S = 0.1
 """Seconds to wait beyond its end, so that it is over whatever the rounding."""
 
@@ -17,14 +15,8 @@ _AT_MOST_S = 5.0
 class MessageEnd:
     """One timer, set for the end of the message that is shown."""
 
-    def __init__(
-        self, seconds_left: Callable[[], float], end: Callable[[], None], on_failure: OnFailure | None = None
-    ) -> None:
-        """Store the arguments; `end` is called from another thread when the message has ended.
-
-        `on_failure` takes what fails there.
-        """
-        self._on_failure = on_failure
+    def __init__(self, seconds_left: Callable[[], float], end: Callable[[], None]) -> None:
+        """Store the arguments; `end` is called from another thread when the message has ended."""
         self._seconds_left = seconds_left
         self._end = end
         self._lock = threading.Lock()
@@ -39,9 +31,7 @@ class MessageEnd:
                 self._timer = None
             left = self._seconds_left()
             if left > 0 and not self._stopped:
-                self._timer = threading.Timer(
-                    min(left, _AT_MOST_S) + _LATER_S, reporting(self._fired, self._on_failure)
-                )
+                self._timer = threading.Timer(min(left, _AT_MOST_S) + _LATER_S, self._fired)
                 self._timer.daemon = True
                 self._timer.start()
 

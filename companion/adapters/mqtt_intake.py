@@ -11,17 +11,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from companion.adapters.background import OnFailure, reporting
-from companion.adapters.backlog import MOST_TEMPLES, Backlog
+from companion.adapters.backlog import Backlog
 from companion.model.scores import mood_of, score_of
 from companion.model.table import ServiceError
 from companion.service.services import Services
 from templo import contract
 from templo.broker import Address, BrokerSettings
 from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
-from templo.mqtt import Connection, Subscriber
+from templo.mqtt import Connection
 
 log = logging.getLogger(__name__)
 
@@ -44,59 +43,8 @@ _READ = [each for each in contract.CONTRACT.read_by(contract.Role.COMPANION) if 
 _RETAINED = {each.leaf for each in _READ if each.retained}
 _TOPICS = [(f"{each.place}/+/{each.leaf}", each.qos) for each in _READ]
 
-_OF_TENANTS = [(f"{contract.TENANTS_ROOT}/+/{topic}", qos) for topic, qos in _TOPICS]
-
 _Arrival: TypeAlias = tuple[str, contract.Message] | bool | None
 """A temple's message, whether the broker can be reached, or the end."""
-
-
-class Link(Protocol):
-    """What an intake needs of a connection to the broker."""
-
-    @property
-    def subscribed(self) -> bool:
-        """Whether every token that is published from now on arrives."""
-
-    @property
-    def address(self) -> Address:
-        """The broker."""
-
-    def start(self) -> None:
-        """Begin to connect."""
-
-    def publish(self, topic: str, message: contract.Message) -> bool:
-        """Publish a message; return False without a connection."""
-
-    def stop(self) -> None:
-        """Disconnect."""
-
-
-class TenantLink:
-    """A tenant's part of the connection of the installation: its topics are given without its name."""
-
-    def __init__(self, tenant: str, whole: Link) -> None:
-        self._tenant = tenant
-        self._whole = whole
-
-    @property
-    def subscribed(self) -> bool:
-        """Whether every token that is published from now on arrives."""
-        return self._whole.subscribed
-
-    @property
-    def address(self) -> Address:
-        """The broker."""
-        return self._whole.address
-
-    def start(self) -> None:
-        """Do nothing: the installation connects."""
-
-    def publish(self, topic: str, message: contract.Message) -> bool:
-        """Publish a message below the tenant's topics."""
-        return self._whole.publish(contract.tenant_topic(self._tenant, topic), message)
-
-    def stop(self) -> None:
-        """Do nothing: the installation disconnects."""
 
 
 class Intake:
@@ -113,25 +61,19 @@ class Intake:
         network_beat: Beat = no_heartbeat,
         consumes: Callable[[str], bool] = lambda temple: True,
         hotspot: Callable[[], bool] = lambda: False,
-        tenants: Subscriber | None = None,
-        link: Link | None = None,
-        most_temples: int = MOST_TEMPLES,
-        on_failure: OnFailure | None = None,
     ) -> None:
         """Only remember; `start` connects. `beat` belongs to the storing thread, the others to the connection.
 
         `consumes` says whether this companion stores a temple's tokens, if several share a store; every companion
         processes the other messages. `hotspot` returns at once whether this machine's own Wi-Fi is open, for the
-        temples' lamps. `tenants` takes what arrives for the tenants of the installation. `link` is used instead of a
-        connection of its own. `on_failure` takes what ends the storing thread.
+        temples' lamps.
         """
         self._services = services
         self._beat = beat
         self._hotspot = hotspot
         self._clock = clock
         self._consumes = consumes
-        self._tenants = tenants
-        self._waiting = Backlog(services.temples, time.monotonic, most_temples=most_temples)
+        self._waiting = Backlog(services.temples, time.monotonic)
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._moods: dict[str, contract.Mood] = {}
@@ -143,11 +85,11 @@ class Intake:
         self._commands: dict[str, tuple[str, contract.Command]] = {}
         self._commands_lock = threading.Lock()  # the threads of pages send commands, the storing thread gets replies
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=reporting(self._run, on_failure), name="intake", daemon=True)
-        self.link = self._connection = link or Connection(
+        self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
+        self._connection = Connection(
             broker,
             f"templo-companion-{instance[:12]}",
-            _TOPICS if tenants is None else [*_TOPICS, *_OF_TENANTS],
+            _TOPICS,
             self,
             role="companion",
             beat=link_beat,
@@ -174,10 +116,6 @@ class Intake:
         """Whether the broker has confirmed the subscriptions, so that every token published from now on arrives."""
         return self._connection.subscribed
 
-    def allow_temples(self, most: int) -> None:
-        """Admit new temples up to this number."""
-        self._waiting.allow_temples(most)
-
     @property
     def broker(self) -> Address | None:
         """The broker that it is connected to, or None."""
@@ -186,20 +124,13 @@ class Intake:
     def on_connected(self) -> None:
         """Enqueue the event."""
         self._waiting.put_event(True)
-        if self._tenants is not None:
-            self._tenants.on_connected()
 
     def on_disconnected(self) -> None:
         """Enqueue it."""
         self._waiting.put_event(False)
-        if self._tenants is not None:
-            self._tenants.on_disconnected()
 
     def on_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """Enqueue a message; raises `WireError` for one that is not processed."""
-        if self._tenants is not None and topic.startswith(contract.TENANTS_ROOT):
-            self._tenants.on_message(topic, payload, retained)
-            return
         temple, leaf = contract.parse_topic(topic)
         if leaf in (contract.Token.leaf, contract.Doubt.leaf) and not self._consumes(temple):
             return

@@ -36,11 +36,6 @@ def owner_in(file: Path) -> Owner | None:
         return None
 
 
-def make_code(entropy: Callable[[int], bytes]) -> Owner:
-    """Return a new code; `entropy` returns that many random bytes."""
-    return Owner("".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(LENGTH)), entropy(16).hex())
-
-
 def make_owner(file: Path, entropy: Callable[[int], bytes]) -> Owner:
     """Return the code in a private file, or write a new code if there is no such file.
 
@@ -50,7 +45,7 @@ def make_owner(file: Path, entropy: Callable[[int], bytes]) -> Owner:
     try:
         found = _read(file)
     except FileNotFoundError:
-        made = make_code(entropy)
+        made = Owner("".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(LENGTH)), entropy(16).hex())
         files.write_whole(file, f"{made.code} {made.proof}\n".encode())
         return made
     if found is None:

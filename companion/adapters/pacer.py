@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
-from companion.adapters.background import Background, OnFailure
+from companion.adapters.background import Background
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
 from companion.service.services import Services
@@ -38,20 +37,16 @@ class Pacer(Background):
         wait: Callable[[Table], float] = seconds,
         beat: Beat = no_heartbeat,
         is_own: Callable[[], bool] = lambda: True,
-        on_failure: OnFailure | None = None,
-        look_every_s: float = IDLE_S,
     ) -> None:
         """Store the arguments; `start` begins. `wait` gives the seconds before the app's next move at a table.
 
-        `is_own` says whether this companion makes the moves, if several share a store. `on_failure` takes what ends
-        the thread. It wakes every `look_every_s` seconds even if there is nothing to do.
+        `is_own` says whether this companion makes the moves, if several share a store.
         """
-        super().__init__("pacer", on_failure)
+        super().__init__("pacer")
         self._services = services
         self._wait = wait
         self._beat = beat
         self._is_own = is_own
-        self._look_every_s = look_every_s
         self._changed: SimpleQueue[str | None] = SimpleQueue()
         self._due: dict[str, float] = {}
         self._unread: dict[str, float] = {}
@@ -79,18 +74,18 @@ class Pacer(Background):
             if table.phase == "running":  # looking at a table whose game is over reads its whole log
                 self._changed.put(table.id)
 
-    def stop(self, within_s: float | None = None) -> None:
-        """End the thread; a move that is being made is finished first, if that takes at most `within_s` seconds."""
+    def stop(self) -> None:
+        """End the thread; a move that is being made is finished first."""
         self._changed.put(None)
-        super().stop(within_s)
+        super().stop()
 
     def _run(self) -> None:
         while True:
             due = min((*self._due.values(), *self._unread.values()), default=math.inf)
-            pause = min(self._look_every_s, max(0.0, due - time.monotonic()))
+            pause = min(IDLE_S, max(0.0, due - time.monotonic()))
             self._beat(pause + DISK_S)
             try:
-                changed = self._changed.get(timeout=min(pause, threading.TIMEOUT_MAX))
+                changed = self._changed.get(timeout=pause)
             except Empty:
                 self._look_again()
                 self._make_due_moves()

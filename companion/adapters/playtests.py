@@ -79,7 +79,7 @@ class Playtests:
     @property
     def missing(self) -> list[str]:
         """The packages that the lab needs and that are not installed."""
-        every = ("lab", *self._needed) if self._needed else ()
+        every = ("lab", *self._needed)
         return [name for name in every if importlib.util.find_spec(name) is None]
 
     @property
@@ -227,16 +227,3 @@ def _read(file: Path) -> Playtest | None:
     with suppress(OSError, msgspec.DecodeError):
         return msgspec.json.decode(file.read_bytes(), type=Playtest)
     return None
-
-
-class NoPlaytests(Playtests):
-    """What stands for playtests where none are offered: they take a processor for minutes."""
-
-    def __init__(self) -> None:
-        super().__init__(Path(os.devnull), needed=())
-
-    def start(
-        self, game: str, preset: str, seats: int, chosen: Mapping[str, Value], texts: Mapping[str, str]
-    ) -> Playtest:
-        """Refuse."""
-        raise ServiceError("no_playtests")

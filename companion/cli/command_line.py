@@ -88,14 +88,13 @@ def _parser() -> tuple[argparse.ArgumentParser, Any]:
         command = commands.add_parser(name, help=meaning)
         command.add_argument("file", type=Path, metavar="FILE", help=file)
         add_flags(command)
-        _add_store(command, tenant=True)
+        _add_store(command)
     everything = commands.add_parser(
         "export", help="write all tables and records as JSON; the companion may be running"
     )
     everything.add_argument("file", type=Path, metavar="FILE", help="the new file")
     add_flags(everything)
-    _add_store(everything, tenant=True)
-    _add_tenant(commands)
+    _add_store(everything)
     _add_forget(commands)
     _add_held(commands)
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
@@ -122,7 +121,7 @@ def _add_held(commands: Any) -> None:
                 "--for", dest="whose", required=True, metavar="SEAT", help="a seat, or the name of its player"
             )
         add_flags(action)
-        _add_store(action, tenant=True)
+        _add_store(action)
 
 
 def _add_forget(commands: Any) -> None:
@@ -140,7 +139,7 @@ def _add_forget(commands: Any) -> None:
             action.add_argument("whom", metavar=value, help=f"the {name}'s {value.lower()}")
             action.add_argument("--yes", action="store_true", help="do it; without it, print what would be removed")
         add_flags(action)
-        _add_store(action, tenant=True)
+        _add_store(action)
 
 
 def _add_flag(parser: argparse.ArgumentParser, key: str, meaning: str) -> None:
@@ -148,39 +147,5 @@ def _add_flag(parser: argparse.ArgumentParser, key: str, meaning: str) -> None:
     parser.add_argument(f"--{name}", dest=key, action=SettingFlag, metavar=name.upper(), help=meaning)
 
 
-def _add_tenant(commands: Any) -> None:
-    tenant = commands.add_parser("tenant", help="host several clubs or families; the companion may be running")
-    actions = tenant.add_subparsers(dest="what", required=True)
-    for name, meaning in (
-        ("add", "add a tenant, whose pages are at /h/NAME/"),
-        ("list", "print all tenants with what they store and their limits"),
-        ("limits", "change the limits of a tenant"),
-        ("code", "print the code of a tenant's organiser"),
-        ("export", "write everything of a tenant to one file"),
-        ("delete", "delete a tenant with everything it has stored, once its name is typed"),
-    ):
-        action = actions.add_parser(name, help=meaning)
-        if name != "list":
-            action.add_argument("name", metavar="NAME", help="the tenant's name")
-        if name == "export":
-            action.add_argument("file", type=Path, metavar="FILE", help="the new file")
-        if name == "add":
-            action.add_argument("--from", dest="file", type=Path, metavar="FILE", help="with what export wrote")
-        if name in ("add", "limits"):
-            for limit, meaning_of_limit, usual in (
-                ("tables", "tables in use at once", 50),
-                ("temples", "temples", 10),
-                ("posts", "posts a second at one companion", 40),
-                ("streams", "open pages at one companion", 200),
-                ("mebibytes", "MiB stored", 500),
-            ):
-                words = f"the most {meaning_of_limit} (at first {usual})"
-                action.add_argument(f"--{limit}", type=int, metavar="N", help=words)
-        add_flags(action)
-        _add_store(action)
-
-
-def _add_store(parser: argparse.ArgumentParser, *, tenant: bool = False) -> None:
+def _add_store(parser: argparse.ArgumentParser) -> None:
     _add_flag(parser, "store", "database URL, where it is not SQLite in the state directory")
-    if tenant:
-        parser.add_argument("--tenant", default="", metavar="NAME", help="the store of this tenant")

@@ -7,19 +7,14 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
 from datetime import UTC, datetime
 
-from companion.adapters.database import store_lock
 from companion.adapters.database.backup import BackupError
 from companion.adapters.database.opening import StoreError
-from companion.adapters.database.tenants import TenantError, Tenants
 from companion.cli import daemon
 from companion.cli import settings as configuration
 from companion.cli.data import backup, check, export, forget, replay
 from companion.cli.data import held as held_commands
-from companion.cli.data import tenants as tenant_commands
 from companion.cli.trouble import explained
 from companion.games import registry
 from companion.web.rendering.texts import TextError
@@ -31,7 +26,6 @@ _ERRORS = (
     SettingsError,
     StoreError,
     BackupError,
-    TenantError,
     held_commands.HeldError,
     forget.ForgetError,
     ServeError,
@@ -42,7 +36,7 @@ _LASTING = (SettingsError, TextError, registry.RegistryError)
 """Errors that last until somebody fixes them; a port in use may be free a moment later."""
 
 EXIT_USAGE = 2
-_OF_A_STORE = ("backup", "restore", "export", "forget", "held", "tenant")
+_OF_A_STORE = ("backup", "restore", "export", "forget", "held")
 """Commands for a store that is there already."""
 
 
@@ -80,20 +74,7 @@ def _exit_code(command: Callable[[], int]) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     installed = configuration.INSTALLED if arguments.command in _OF_A_STORE else None
     settings = configuration.load(arguments.config, os.environ, given_flags(arguments), installed=installed)
-    if arguments.command == "tenant":
-        os.umask(0o077)
-        given = {name: getattr(arguments, name, None) for name in tenant_commands.LIMITS}
-        wanted = tenant_commands.Wanted(
-            arguments.what,
-            getattr(arguments, "name", ""),
-            getattr(arguments, "file", None),
-            {name: value for name, value in given.items() if value is not None},
-        )
-        world = tenant_commands.World(_now, secrets.token_bytes, sys.stdin.readline, sys.stdout)
-        return tenant_commands.tenant(settings, wanted, world)
     try:
-        if getattr(arguments, "tenant", ""):
-            return _within(settings, arguments)
         return _carry_out(settings, arguments)
     except _ERRORS:
         raise
@@ -101,19 +82,6 @@ def _run(arguments: argparse.Namespace) -> int:
         if explanation := explained(error, settings.store_url):
             raise StoreError(explanation) from error
         raise
-
-
-def _within(settings: configuration.Settings, arguments: argparse.Namespace) -> int:
-    """Run a command on the store of one tenant; one that changes it needs the whole installation to stand still."""
-    changes = arguments.command in ("restore", "forget", "held")
-    with store_lock.hold(settings.store_url) if changes else nullcontext():
-        tenants = Tenants(settings.store_url, aside=settings.state_directory)
-        try:
-            tenant = tenants.get(arguments.tenant)
-            own = replace(settings, store=tenants.url(tenant), state=str(tenants.aside(tenant)))
-        finally:
-            tenants.close()
-        return _carry_out(own, arguments)
 
 
 def _carry_out(settings: configuration.Settings, arguments: argparse.Namespace) -> int:

@@ -22,7 +22,6 @@ from companion.adapters.credentials import Offered, brokers_for
 from companion.adapters.database import store_lock
 from companion.adapters.database.opening import StoreError, sqlite_path, without_password
 from companion.adapters.database.sql_store import SqlStore
-from companion.adapters.database.tenants import Tenants
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network.addresses import address_for, announced_name
@@ -33,14 +32,13 @@ from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
 from companion.cli import demo, sharing
-from companion.cli.hosting.hosted import Hosted
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.games.kit import Game
 from companion.service.services import Services
 from companion.service.workspace import MESSAGE, Workspace
-from companion.web import create_app, host
+from companion.web import create_app
 from companion.web.config import WebConfig
 from companion.web.server.serving import Server
 from templo import logs
@@ -63,7 +61,6 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
     logs.set_up("templo-companion", settings.log)
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
-    _check(settings)
     games = registry.with_tools(registry.load(settings.games))
     if deck:
         demo.check_takes_deck(games)
@@ -83,15 +80,6 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
                 return _Daemon(settings, store, games, instance, first_start).serve(supervised, demo_temples, deck)
 
     return start_when_possible(start, settings, supervised, lambda: _code(settings.state_directory / FILE))
-
-
-def _check(settings: Settings) -> None:
-    """Raise `SettingsError` if the tenants' topics would be looked for below those of a tenant."""
-    if settings.hosted == "on" and settings.broker.tenant:
-        raise SettingsError(
-            f"hosted is on and broker.tenant is {settings.broker.tenant!r}; expected no tenant for a companion that "
-            "hosts tenants"
-        )
 
 
 def _check_not_emptied(settings: Settings) -> None:
@@ -130,20 +118,6 @@ class _Daemon:
             services.setup.finish()
         self._message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: self._hub.publish(MESSAGE))
         self._share = self._sharing(workspace) if shared else sharing.Alone()
-        self._hosted = (
-            Hosted(
-                Tenants(settings.store_url),
-                self._store,
-                games,
-                workspace,
-                self._share,
-                settings.broker,
-                instance,
-                self._pulse.of("tenants"),
-            )
-            if settings.hosted == "on"
-            else None
-        )
         self._pacer = Pacer(services, beat=self._pulse.of("pacer"), is_own=self._share.paces)
         self._shelving = Shelving(services.tables.shelve)
         self._playtests = Playtests(settings.state_directory / "playtests", settings.games)
@@ -158,13 +132,9 @@ class _Daemon:
             self._pulse.of("network"),
             self._share.consumes,
             network.hotspot_is_open,
-            self._hosted,
         )
         config = self._web_config(instance, network, first_start)
         self._app = create_app(services, self._hub, config)
-        if self._hosted:
-            self._hosted.serve(self._app, config, self._intake.link)
-            host(self._app, self._hosted.visit)
         self._server = Server(
             self._app,
             settings.web.host,
@@ -188,9 +158,7 @@ class _Daemon:
         self._catch_ends()
         self._intake.start()
         self._pacer.start()
-        self._share.start(self._intake.take_over, self._pacer.look_at_all, self._hosted)
-        if self._hosted:
-            self._hosted.start()
+        self._share.start(self._intake.take_over, self._pacer.look_at_all)
         self._shelving.start()
         self._message_end.look()
         watch.start()
@@ -205,8 +173,6 @@ class _Daemon:
             for draft in drafts:
                 draft.stop()
             self._share.stop()
-            if self._hosted:
-                self._hosted.stop()
             self._intake.stop()
             self._pacer.stop()
             self._shelving.stop()
@@ -243,7 +209,6 @@ class _Daemon:
             stores=share.consumes,
             is_connected=lambda: intake.subscribed,
             boot_fault=boot_fault.read,
-            hosting=self._hosted.hosting if self._hosted else None,
         )
 
     def _on_change(self, topic: str) -> None:
@@ -285,8 +250,6 @@ class _Daemon:
     def _stop(self) -> None:
         self._is_stopping = True
         self._hub.close()
-        if self._hosted:
-            self._hosted.end_streams()
         self._server.stop()
 
 

@@ -106,8 +106,6 @@ class Settings:
     """The URL of the database; by default SQLite in the state directory."""
     shared: Annotated[str, matching("on|off", "on or off")] = "off"
     """Whether other companions use the same database, which must then be a PostgreSQL."""
-    hosted: Annotated[str, matching("on|off", "on or off")] = "off"
-    """Whether tenants are hosted, each with tables, temples and an address of its own."""
     games: Annotated[tuple[PathText, ...], BY_PATHSEP, listed("a list of folders")] = ()
     """Folders of further games."""
     log: LogLevel = "info"

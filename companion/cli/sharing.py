@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Collection, Iterable
-from typing import Protocol
+from collections.abc import Callable
 
 from companion.adapters.database.announcements import Announcements
 from companion.adapters.database.leases import PACING, Leases
-from companion.adapters.database.tenants import TENANTS
 from companion.adapters.installation import Companion
 from companion.model.table import ServiceError
 from companion.service.services import Services
@@ -36,22 +34,6 @@ def announce_wrong(workspace: Workspace, who: str) -> None:
         log.warning("a wrong code is counted by this companion alone: %s", error.facts["reason"])
 
 
-class Followers(Protocol):
-    """The tenants that are in use at this companion."""
-
-    def leases(self) -> Collection[str]:
-        """Return the name of the lease of each."""
-
-    def take_over(self, lease: str) -> None:
-        """Begin the work of a tenant that only one companion does."""
-
-    def follow(self, topics: Iterable[str]) -> None:
-        """Apply what other companions have announced of tenants."""
-
-    def follow_all(self) -> None:
-        """Apply all changes of other companions, because announcements may have been missed."""
-
-
 class Alone:
     """The only companion of its database, which does all of the work."""
 
@@ -63,10 +45,6 @@ class Alone:
         """Return whether this companion stores a temple's tokens."""
         return True
 
-    def holds(self, lease: str) -> bool:
-        """Return whether this companion does the work of a tenant that only one of them does."""
-        return True
-
     def companions(self) -> tuple[Companion, ...]:
         """Return the companions that share the store, with how many temples each stores; none if it is alone."""
         return ()
@@ -74,9 +52,7 @@ class Alone:
     def announce_wrong(self, who: str) -> None:
         """Announce a wrong code that was typed here, so that every companion counts it."""
 
-    def start(
-        self, take_over: Callable[[str], None], look_at_all: Callable[[], None], tenants: Followers | None = None
-    ) -> None:
+    def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:
         """Begin."""
 
     def stop(self) -> None:
@@ -90,13 +66,10 @@ class Share(Alone):
         """Store the arguments; `start` begins. `name` is this companion's name on the organiser's page."""
         self._workspace = workspace
         self._services = services
-        self._tenants: Followers | None = None
         self._announcements = Announcements(
-            url, workspace.origin, self._follow, self._follow_all, pulse.of("announcements")
+            url, workspace.origin, workspace.follow, workspace.follow_all, pulse.of("announcements")
         )
-        self._leases = Leases(
-            url, workspace.origin, self._wanted, self._on_taken, pulse.of("leases"), name, self._in_use
-        )
+        self._leases = Leases(url, workspace.origin, self._wanted, self._on_taken, pulse.of("leases"), name)
 
     def paces(self) -> bool:
         """Return whether the app's moves for absent players are this companion's to make."""
@@ -105,10 +78,6 @@ class Share(Alone):
     def consumes(self, temple: str) -> bool:
         """Return whether a temple's tokens are this companion's to store."""
         return self._leases.holds(f"{_TEMPLE}{temple}")
-
-    def holds(self, lease: str) -> bool:
-        """Return whether this companion does the work of a tenant that only one of them does."""
-        return self._leases.holds(lease)
 
     def announce_wrong(self, who: str) -> None:
         """Let every companion count a wrong code that somebody typed at this one."""
@@ -125,11 +94,9 @@ class Share(Alone):
             for worker in self._leases.workers()
         )
 
-    def start(
-        self, take_over: Callable[[str], None], look_at_all: Callable[[], None], tenants: Followers | None = None
-    ) -> None:
+    def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:
         """Begin; the two are called with each temple whose tokens, and when the app's moves, become its own."""
-        self._take_over, self._look_at_all, self._tenants = take_over, look_at_all, tenants
+        self._take_over, self._look_at_all = take_over, look_at_all
         self._announcements.start()
         self._leases.start()
 
@@ -141,28 +108,8 @@ class Share(Alone):
     def _wanted(self) -> list[str]:
         return [PACING, *(f"{_TEMPLE}{temple.name}" for temple in self._services.temples.all())]
 
-    def _in_use(self) -> Collection[str]:
-        return self._tenants.leases() if self._tenants else ()
-
-    def _follow(self, topics: Iterable[str]) -> None:
-        own: list[str] = []
-        of_tenants: list[str] = []
-        for topic in topics:
-            (of_tenants if topic.startswith(TENANTS) else own).append(topic)
-        self._workspace.follow(own)
-        if self._tenants and of_tenants:
-            self._tenants.follow(of_tenants)
-
-    def _follow_all(self) -> None:
-        self._workspace.follow_all()
-        if self._tenants:
-            self._tenants.follow_all()
-
     def _on_taken(self, name: str) -> None:
-        if name.startswith(TENANTS):
-            if self._tenants:
-                self._tenants.take_over(name)
-        elif name == PACING:
+        if name == PACING:
             self._look_at_all()
         else:
             temple = name.removeprefix(_TEMPLE)

@@ -144,12 +144,6 @@ class Transaction(Protocol):
     def expect_versions(self, versions: Mapping[str, int]) -> None:
         """Raise `Conflict` unless the logs of these tables end with these numbers; only in a shared store."""
 
-    def expect_tables(self, table_ids: Collection[str]) -> None:
-        """Raise `Conflict` if there are other tables than these, and let nobody else expect it until the commit.
-
-        Only in a shared store.
-        """
-
     def expect_unassigned(self, old: OldTokens, tokens: Sequence[StoredToken]) -> None:
         """Raise `Conflict` unless these are the old tokens that belong to no table; only in a shared store."""
 

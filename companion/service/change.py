@@ -18,11 +18,6 @@ ABANDONED = timedelta(days=1)
 """After this time without a move, a token or a new player a table counts as left behind."""
 
 
-def tables_in_use(tables: Iterable[Table], now: datetime) -> int:
-    """Return how many tables are open, without those at which nothing has happened for a day."""
-    return sum(each.phase != "over" and now - each.last_at < ABANDONED for each in tables)
-
-
 class Change:
     """The locks of one change, and what it will commit. Begun by a `Workspace`."""
 
@@ -34,13 +29,12 @@ class Change:
         clock: Callable[[], datetime],
         paced: bool,
         origin: str,
-        most_tables: int = 0,
     ) -> None:
         """Start without locks.
 
         `take` takes the locks of names of one kind, `clock` returns aware times in UTC. `paced` says that a pacer
         makes the app's moves for absent players one at a time. `origin` marks this companion's announcements; it is
-        empty if the store is not shared. `most_tables` is how many tables may be open at once, 0 for any number.
+        empty if the store is not shared.
         """
         self.paced = paced
         self._known_tables = tables
@@ -48,10 +42,8 @@ class Change:
         self._take = take
         self._clock = clock
         self._origin = origin
-        self._most_tables = most_tables
         self.locked_temples: frozenset[str] = frozenset()
         self.locked_tables: frozenset[str] = frozenset()
-        self._may_open = False
         self._found: dict[str, Table] = {}
         """Each locked table as this change sees it; other companions may append to it meanwhile."""
         self._old: dict[str, OldTokens | None] = {}
@@ -68,15 +60,13 @@ class Change:
         self._entries: dict[str, list[Entry]] = {}
         self._keys: dict[str, Mapping[Seat, str]] = {}
         self._others: list[Callable[[Transaction], None]] = []
-        self._counted: frozenset[str] | None = None
-        """The ids of all tables when they were counted, if this opens one of a limited number in a shared store."""
 
     # Locks
 
     def lock_temples(self, *names: str | None) -> None:
         """Take the locks of these temples, known or not, before that of any table."""
         wanted = {name for name in names if name} - self.locked_temples
-        if wanted and (self.locked_temples or self.locked_tables or self._may_open):
+        if wanted and (self.locked_temples or self.locked_tables):
             raise RuntimeError(f"temples {sorted(wanted)} are locked late; expected all at once, before any table")
         self._take("temple", wanted)
         self.locked_temples |= wanted
@@ -84,7 +74,7 @@ class Change:
     def lock_tables(self, *table_ids: str, new: str = "") -> None:
         """Take the locks of these tables, and of the id of a new one; raises `ServiceError` ``unknown_table``."""
         wanted = {self._known_tables.get(table_id).id for table_id in table_ids}
-        if wanted and (self.locked_tables or self._may_open):
+        if wanted and (self.locked_tables):
             raise RuntimeError(f"tables {sorted(wanted)} are locked late; expected all at once")
         self._take("table", {*wanted, new} if new else wanted)
         self.locked_tables |= wanted
@@ -145,37 +135,11 @@ class Change:
     # Changing
 
     def open(self, charter: Charter) -> Table:
-        """Open a new table; raises `ServiceError` ``house_tables`` if there may be no more.
-
-        While there is a limit, the tables of a store are opened by one change at a time, so that each counts those
-        before it.
-        """
-        if self._most_tables:
-            if not self._may_open:
-                self._take("opening", ["tables"])
-                self._may_open = True
-            if self._is_full():
-                raise ServiceError("house_tables", most=self._most_tables)
+        """Open a new table."""
         table = Table.opened(charter, self._known_tables.game(charter.game))
         self._opened.append(charter)
         self.tables[charter.id] = table
         return table
-
-    def _is_full(self) -> bool:
-        """Return whether as many tables are in use as may be, at whichever companion."""
-        tables = self._known_tables
-        if not self._origin:
-            return self._in_use(tables.as_read()) >= self._most_tables
-        tables.find_new()
-        self._counted = tables.ids() if self._counted is None else self._counted
-        if self._in_use(tables.all()) < self._most_tables:
-            return False
-        tables.expect_more({each.id for each in tables.as_read() if each.phase != "over"})
-        return self._in_use(tables.all()) >= self._most_tables
-
-    def _in_use(self, found: Iterable[Table]) -> int:
-        known = [each for each in found if each.id not in self.tables]
-        return tables_in_use((*known, *self.tables.values()), self.now)
 
     def extend(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table | Refusal:
         """Append to a table's log; return the table after it, or the refusal."""
@@ -221,8 +185,6 @@ class Change:
             known = {name: self._known_temples.find(name) for name in self.locked_temples}
             transaction.expect_temples({name: temple.stored() if temple else None for name, temple in known.items()})
             transaction.expect_old(self._old)
-            if self._counted is not None:
-                transaction.expect_tables(self._counted)
             # Appending to a log shows by itself whether another companion was first.
             transaction.expect_versions(
                 {name: table.version for name, table in self._found.items() if name not in self._entries}

@@ -15,7 +15,7 @@ from companion.model.ports import StoredToken
 from companion.model.seating import is_code, require_seats
 from companion.model.table import COMPANION, ORGANISER, Charter, Entry, ServiceError, Table
 from companion.service.automatic import play_on
-from companion.service.change import Change, tables_in_use
+from companion.service.change import Change
 from companion.service.serving import Serving, move_temple
 from companion.service.workspace import Workspace
 
@@ -45,10 +45,6 @@ class TableService:
     def find(self, table_id: str | None) -> Table | None:
         """Return a table, or None if there is none with that id."""
         return self._workspace.tables.find(table_id)
-
-    def in_use(self) -> int:
-        """Return how many tables count towards the most that may be open at once."""
-        return tables_in_use(self._workspace.tables.as_read(), self._workspace.clock())
 
     def shelve(self) -> None:
         """Unload each finished table that nobody has read since the last call, keeping its outline."""

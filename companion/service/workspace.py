@@ -1,11 +1,11 @@
 """The unit of work: changes are collected under locks, made durable, and only then seen by anybody else.
 
 Law of the locks: a change takes those of its temples first, by name, then those of its tables, by id, each kind at
-once, and last, if the tables are limited, the one for opening some; and no change begins within another. So no two of
-them can wait for each other. A table's or a temple's value is written only under its own lock; reading takes none,
-for every value is frozen and replaced as a whole. The store commits while a change holds its own locks and no other,
-so everybody reads meanwhile, and other tables and temples can change. Their commits may wait: SQLite has one writer,
-and a PostgreSQL that companions share ends commits that announce something one after the other.
+once; and no change begins within another. So no two of them can wait for each other. A table's or a temple's value is
+written only under its own lock; reading takes none, for every value is frozen and replaced as a whole. The store
+commits while a change holds its own locks and no other, so everybody reads meanwhile, and other tables and temples
+can change. Their commits may wait: SQLite has one writer, and a PostgreSQL that companions share ends commits that
+announce something one after the other.
 
 Several companions may share a store. Each change announces its topics in its own transaction, and `follow` takes in
 what the others announce: a temple at once, a table only when somebody reads it here.
@@ -70,8 +70,6 @@ class Workspace:
         self.readers: dict[str, Callable[[], None]] = {}
         """By topic, what reads a note again before `on_change` is called for another companion's announcement."""
         self.paced = paced
-        self.most_tables = 0
-        """How many tables may be open at once, of those that are in use; 0 for any number."""
         self.origin = entropy(8).hex() if shared else ""
         """The mark of this companion's own announcements; empty if the store is not shared."""
         self.written: dict[str, int] = {}
@@ -131,9 +129,7 @@ class Workspace:
         try:
             with ExitStack() as locks:
                 take = partial(self._take, locks)
-                change = Change(
-                    self.tables, self.temples, take, self.clock, self.paced, self.origin, self.most_tables
-                )
+                change = Change(self.tables, self.temples, take, self.clock, self.paced, self.origin)
                 change.lock_temples(*temples)
                 change.lock_tables(*tables)
                 try:

@@ -13,7 +13,6 @@ from companion.adapters.network.addresses import own_hosts
 from companion.adapters.owner import Owner
 from companion.adapters.playtests import Playtests
 from companion.model.network import NetworkPort, NoNetwork
-from companion.model.tenants import Hosting, Tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +55,4 @@ class WebConfig:
     """Whether it is connected to the broker."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
-    hosting: Callable[[], Hosting] | None = None
-    """How many tenants the installation hosts; None if it hosts none."""
-    tenant: Tenant | None = None
-    """The tenant whose pages these are, and None for those of the installation itself."""
-    is_failing: Callable[[], bool] = lambda: False
-    """Whether what stores this tenant's tokens and makes the app's moves failed a short time ago."""
-    stored: Callable[[], int] = int
-    """How many bytes this tenant has stored."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))
-    """The playtests; `NoPlaytests` for a tenant."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -29,8 +28,6 @@ from companion.web.rendering.texts import LANGUAGES, Library, Texts
 from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
 from companion.web.server.guard import Lockout
-from companion.web.server.rates import Meter
-from companion.web.server.tenants import ROOT, SITE
 from companion.web.view_models.table import Audience, table_topics, table_view_model, temple_tone, temple_topics
 from companion.web.view_models.temple import temple_view_model
 from templo.codes import normal_code
@@ -69,10 +66,6 @@ class Site:
         config: WebConfig,
         lockout: Lockout,
     ) -> None:
-        self.posts: Meter
-        """What the posts to a tenant are counted by."""
-        self.prefix = ""
-        """The beginning of every path: that of a tenant, or nothing."""
         self.services = services
         self.hub = hub
         self.config = config
@@ -86,31 +79,15 @@ class Site:
         check_layouts(services.tables.games, self.folders)
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.renderer = Renderer(library, self.folders, self.url)
-        self._map = app.url_map
-        self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
-        self._path = self._paths()
+        routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
+        adapter = app.url_map.bind("localhost")
+        self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(routes[route], values))
         own = ((name, folder / "static") for name, folder in self.folders.items())
         self.files = assets.files_of(("", HERE / "static"), *own)
         self.style = styles.of_site(HERE / "static" / "styles")
         # One page's own names reach no other page, so that they cannot collide with a game's.
         self.page_styles = styles.of_pages(HERE / "static" / "pages")
         self.game_styles = {name: styles.of_game(folder / "static") for name, folder in self.folders.items()}
-
-    def of_tenant(self, prefix: str, services: Services, hub: Hub, config: WebConfig, lockout: Lockout) -> Site:
-        """Return the pages of a tenant, with a prefix before every path.
-
-        They share with these what is the same for everybody: texts, drawings, style sheets and threads.
-        """
-        other = copy(self)
-        other.prefix, other.services, other.hub, other.config, other.lockout = prefix, services, hub, config, lockout
-        other.page_cache = PageCache(hub)
-        other._path = other._paths()
-        other.renderer = self.renderer.with_url(other.url)
-        return other
-
-    def _paths(self) -> Callable[..., str]:
-        adapter = self._map.bind("localhost", script_name=f"{self.prefix}/")
-        return lru_cache(maxsize=4096)(lambda route, **values: adapter.build(self._routes[route], values))
 
     @property
     def address(self) -> str:
@@ -120,9 +97,7 @@ class Site:
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can render."""
         path = self._path(route, **{key: value for key, value in values.items() if value != ""})
-        if route not in assets.CACHED:
-            return path
-        return f"{self.prefix}{assets.versioned(path.removeprefix(self.prefix), self.files.version)}"
+        return assets.versioned(path, self.files.version) if route in assets.CACHED else path
 
     def game(self, name: str) -> Game[Any]:
         """Return a game that a lobby offers; raises `ServiceError` ``unknown_game``."""
@@ -383,19 +358,13 @@ def is_proved(holder: Owner | None, cookie: str) -> bool:
 
 
 def site() -> Site:
-    """Return the site that serves this request: that of its tenant, if it is below the path of one."""
-    return cast(Site, request.environ.get(SITE) or current_app.extensions["site"])
-
-
-def own(cookie: str) -> str:
-    """Return the name of a cookie for all pages: a tenant's are apart from all others in the same browser."""
-    here: Site | None = request.environ.get(SITE)
-    return f"{here.prefix.removeprefix(ROOT)}.{cookie}" if here else cookie
+    """Return the site that serves this request."""
+    return cast(Site, current_app.extensions["site"])
 
 
 def language() -> str:
     """Return the language of this request: the chosen one, else the first that the browser names."""
-    chosen = request.cookies.get(own("language"), "")
+    chosen = request.cookies.get("language", "")
     if chosen in LANGUAGES:
         return chosen
     return request.accept_languages.best_match(LANGUAGES, LANGUAGES[0])
@@ -415,32 +384,32 @@ def set_token_cookie(response: Response, table_id: str, token: str) -> Response:
     seated |= {other: mark for other, mark in _seated().items() if other != table_id}
     listed = ".".join(f"{at}-{mark}" for at, mark in list(seated.items())[:MOST_SEATED])
     path = site().url("first")
-    set_cookie(response, own(SEATED), listed, path)
+    set_cookie(response, SEATED, listed, path)
     return response
 
 
 def set_coming_cookie(response: Response, coming: str) -> Response:
     """Set the cookie with the pass of a phone that is about to sit down."""
     path = site().url("first")
-    set_cookie(response, own(COMING), coming, path, DAY)
+    set_cookie(response, COMING, coming, path, DAY)
     return response
 
 
 def set_name_cookie(response: Response, name: str) -> Response:
     """Set the cookie with the last name that somebody sat under."""
     path, value = site().url("first"), quote(name[:LONGEST_NAME])
-    set_cookie(response, own(NAME_COOKIE), value, path)
+    set_cookie(response, NAME_COOKIE, value, path)
     return response
 
 
 def last_name() -> str:
     """Return the name that somebody last sat under with this phone, or nothing. It proves nothing."""
-    return unquote(request.cookies.get(own(NAME_COOKIE), "")[: 12 * LONGEST_NAME])[:LONGEST_NAME]
+    return unquote(request.cookies.get(NAME_COOKIE, "")[: 12 * LONGEST_NAME])[:LONGEST_NAME]
 
 
 def _seated() -> dict[str, str]:
     """Return the tables at which this phone took a seat, the last first, each with the beginning of its key there."""
-    pairs = (each.partition("-") for each in request.cookies.get(own(SEATED), "").split(".")[:MOST_SEATED])
+    pairs = (each.partition("-") for each in request.cookies.get(SEATED, "").split(".")[:MOST_SEATED])
     lengths = (ID_LENGTH, MARK_LENGTH)
     return {at: mark for at, _, mark in pairs if (len(at), len(mark)) == lengths and (at + mark).isalnum()}
 

@@ -74,7 +74,6 @@ NOT_RUN = {
     f"{COMPANION} forget table 4f1c09b2": OF_ITS_OWN,
     f"{COMPANION} forget table 4f1c09b2 --yes": OF_ITS_OWN,
     f"{COMPANION} forget person Ana --yes": OF_ITS_OWN,
-    f"{COMPANION} tenant delete club-a": PERSON,
 }
 """Commands that are not run, each with the reason."""
 

@@ -22,7 +22,6 @@ from bench.tools.programs import BenchError, Programs
         ["rest", "--rest", "nan"],
         ["spectators", "--streams", "0"],
         ["start", "--past", "3"],
-        ["hosted", "--tenants", "1"],
         ["against", "HEAD", "--rounds", "0"],
     ],
 )

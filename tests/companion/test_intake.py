@@ -15,6 +15,7 @@ import paho.mqtt.client as mqtt
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
+from companion.adapters import mqtt_intake
 from companion.adapters.mqtt_intake import Intake
 from companion.model.table import ServiceError
 from companion.service.requests import Carrier
@@ -358,7 +359,8 @@ def test_commands_that_two_pages_send_at_once_are_both_sent_again(
     carriers: list[Carrier] = []
     monkeypatch.setattr(home.services.temples.requests, "connect", lambda carrier, consumes: carriers.append(carrier))
     link = Unanswered()
-    intake = Intake(home.services, BrokerSettings("127.0.0.1", 1), "0" * 32, home.clock, link=link)
+    monkeypatch.setattr(mqtt_intake, "Connection", lambda *given, **named: link)
+    intake = Intake(home.services, BrokerSettings("127.0.0.1", 1), "0" * 32, home.clock)
     intake.start()
     expires = Watched(2100, 1, 1, tzinfo=UTC)
     first, second, third = (contract.Command(n * 32, contract.CommandName.IDENTIFY, expires) for n in ("1", "2", "3"))
@@ -497,23 +499,20 @@ def test_whatever_comes_while_a_temple_cannot_be_read_again_is_known_as_soon_as_
     home.services.temples.set_reachable(False)
     monkeypatch.setattr(home.store, "temples", reading := Failing(home.store.temples))
     home.workspace._uncertain.add("temple", ["templo"])
-    failed: list[BaseException] = []
     intake = Intake(
         home.services,
         BrokerSettings("127.0.0.1", 1),
         "0" * 32,
         home.clock,
-        link=Unanswered(),
-        on_failure=failed.append,
     )
     intake.start()
+    intake.on_connected()
     if message is not None:
         intake.on_message(contract.topic("templo", message.leaf), contract.encode(message), False)
     eventually(lambda: reading.failed > 1)
     reading.mended = True
     eventually(lambda: home.services.temples.get("templo").reachable)
     intake.stop()
-    assert failed == []
     assert (home.services.temples.get("templo").noise is not None) == isinstance(message, contract.Noise)
 
 

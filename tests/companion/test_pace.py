@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +12,7 @@ from companion.games.kit import CHANCE
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
 from companion.service import automatic
-from templo.liveness import DISK_S, IDLE_S
+from templo.liveness import IDLE_S
 from tests.companion.conftest import Home
 from tests.launch.conftest import until
 
@@ -224,15 +223,3 @@ def test_whoever_hands_the_moves_over_waits_for_no_table_to_be_read(
     finally:
         pacer.stop()
     assert set(readers) == {"pacer"}
-
-
-def test_where_nobody_waits_for_its_heartbeat_a_pacer_sleeps_until_a_table_changes(home: Home) -> None:
-    beats: list[float] = []
-    pacer = Pacer(home.services, beat=beats.append, look_every_s=math.inf)
-    pacer.start()
-    try:
-        assert until(lambda: beats == [math.inf])
-        pacer.notice("pace:nothing")
-        assert until(lambda: beats == [math.inf, DISK_S, math.inf])
-    finally:
-        pacer.stop()

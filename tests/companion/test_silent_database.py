@@ -12,7 +12,6 @@ import pytest
 from companion.adapters.database import backup, opening, store_lock
 from companion.adapters.database.opening import StoreError, engine_for
 from companion.adapters.database.sql_store import SqlStore
-from companion.adapters.database.tenants import Tenants
 from companion.model.table import ServiceError
 from tests.brokers import HOST
 
@@ -25,12 +24,11 @@ def test_whoever_needs_a_database_that_does_not_answer_is_told_so(
     monkeypatch.setattr(opening, "CONNECT_S", 2)
     with ThreadPoolExecutor() as pool, socket.create_server((HOST, 0), backlog=50) as server:
         url = f"postgresql+psycopg://nobody@{HOST}:{server.getsockname()[1]}/nothing"
-        tenants, now = Tenants(url), datetime.now(UTC)
+        now = datetime.now(UTC)
         asked = {
             "the store": pool.submit(SqlStore, url),
             "its lock": pool.submit(store_lock.hold, url),
             "a backup": pool.submit(backup.back_up, url, tmp_path / "backup.sqlite", now),
-            **{f"tenant {n}": pool.submit(tenants.find, f"club-{n}") for n in range(3)},
         }
         failed = {what: type(each.exception(PATIENCE_S)) for what, each in asked.items()}
     assert {what for what, error in failed.items() if error not in (StoreError, ServiceError)} == set(), failed

@@ -6,10 +6,10 @@ import hashlib
 import itertools
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -418,26 +418,6 @@ def test_a_token_that_two_companions_receive_under_two_numbers_at_once_is_stored
     assert two.services.temples.get("templo").totals[contract.God.TLALOC] == 1
 
 
-def test_companions_open_no_more_tables_than_they_may_together(pair: tuple[Home, Home]) -> None:
-    one, two = pair
-    for home in pair:
-        home.workspace.most_tables = 3
-    first = one.table()
-    two.table()
-
-    def outcome(home: Home) -> str:
-        try:
-            return home.services.tables.open("mexica", "Monday", 2, "temple_only").id
-        except ServiceError as error:
-            return error.code
-
-    with ThreadPoolExecutor(2) as threads:
-        outcomes = [each.result(PATIENCE_S) for each in [threads.submit(outcome, home) for home in pair]]
-    assert outcomes.count("house_tables") == 1
-    one.services.tables.close_for_players(first.id)
-    assert outcome(two) != "house_tables"
-
-
 def test_the_next_round_begins_though_its_companion_has_not_followed_the_end_of_the_last(
     pair: tuple[Home, Home],
 ) -> None:
@@ -535,11 +515,8 @@ def test_a_round_that_another_companion_began_runs_here_as_well(pair: tuple[Home
 
 
 @contextmanager
-def leasing(
-    url: str, holder: str, wanted: list[str], taken: list[str] | None = None, in_use: Sequence[str] = ()
-) -> Iterator[Leases]:
-    on_taken = ([] if taken is None else taken).append
-    leases = Leases(url, holder, lambda: wanted, on_taken, in_use=lambda: in_use)
+def leasing(url: str, holder: str, wanted: list[str], taken: list[str] | None = None) -> Iterator[Leases]:
+    leases = Leases(url, holder, lambda: wanted, ([] if taken is None else taken).append)
     leases.start()
     try:
         yield leases
@@ -559,85 +536,6 @@ def test_each_lease_has_one_holder_and_no_two_shares_differ_by_more_than_one(hom
             eventually(lambda: shares() == [2, 2, 3])
             assert all(sum(each.holds(name) for each in (one, two, three)) == 1 for name in names)
         eventually(lambda: all(map(one.holds, names)))  # the others gave theirs back
-
-
-def test_a_lease_that_cannot_be_taken_over_goes_back_to_who_can(home: Home) -> None:
-    names, refused = [f"tenant/club-{n}.{n:08x}" for n in range(4)], []
-
-    def refuse(name: str) -> None:
-        refused.append(name)
-        raise ServiceError("store_failing", reason="one of its rows cannot be read")
-
-    with leasing(home.url, "one", [], in_use=names) as one:
-        eventually(lambda: all(map(one.holds, names)))
-        two = Leases(home.url, "two", list, refuse, in_use=lambda: names)
-        two.start()
-        try:
-            eventually(lambda: len(refused) == 2)
-            eventually(lambda: all(map(one.holds, names)))
-        finally:
-            two.stop()
-
-
-def test_a_connection_that_is_lost_while_a_lease_is_taken_over_is_made_again(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lost: list[str] = []
-    give_back = Leases._give_back
-
-    def losing(one: Leases, connection: sa.Connection, names: Collection[str]) -> None:
-        if not lost:
-            lost.extend(names)
-            connection.connection.dbapi_connection.close()  # type: ignore[union-attr]
-        give_back(one, connection, names)
-
-    def refuse_once(name: str) -> None:
-        if not lost:
-            raise ServiceError("store_failing", reason="the server ended")
-
-    monkeypatch.setattr(Leases, "_give_back", losing)
-    monkeypatch.setattr(lease_adapter, "LEFT_S", 0.0)
-    one = Leases(home.url, "one", list, refuse_once, in_use=lambda: ["tenant/club.00000001"])
-    one.start()
-    try:
-        eventually(lambda: one.holds("tenant/club.00000001"))
-        assert lost
-        assert one.is_running
-    finally:
-        one.stop()
-
-
-def test_a_lease_that_was_given_to_a_companion_that_no_longer_uses_it_is_free_at_once(home: Home) -> None:
-    name, engine = "tenant/club.00000001", sa.create_engine(home.url)
-    with leasing(home.url, "one", []):
-        with engine.begin() as connection:
-            given = {"name": name, "holder": "one", "until": datetime.now(UTC) + timedelta(hours=1)}
-            connection.execute(sa.insert(LEASES), given)
-        with leasing(home.url, "two", [], in_use=[name]) as two:
-            eventually(lambda: two.holds(name))
-    engine.dispose()
-
-
-def test_leases_of_what_several_companions_use_are_evened_out_among_them(home: Home) -> None:
-    """A tenant's lease goes only to a companion that uses the tenant; the shares of those differ by one at most."""
-    temples = ["temple:templo"]
-    names = [f"tenant/club-{n}.{n:08x}" for n in range(9)]
-    taken: list[str] = []
-    with leasing(home.url, "one", temples, in_use=names) as one:
-        eventually(lambda: all(map(one.holds, names)))
-        with leasing(home.url, "two", temples, taken, names) as two, leasing(home.url, "three", temples) as idle:
-
-            def shares() -> list[int]:
-                return sorted(sum(map(each.holds, names)) for each in (one, two))
-
-            eventually(lambda: shares() == [4, 5])
-            assert sorted(taken) == sorted(filter(two.holds, [*names, *temples])), "each is taken over once"
-            assert not any(map(idle.holds, names))
-            with leasing(home.url, "four", temples, in_use=names[:2]) as four:
-                eventually(lambda: sum(map(four.holds, names)) == 2)
-                eventually(lambda: sum(sum(map(each.holds, names)) for each in (one, two, four)) == 9)
-            eventually(lambda: sum(shares()) == 9)
-        eventually(lambda: all(map(one.holds, names)))
 
 
 def test_leases_are_renewed_while_others_are_taken_over(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
-from companion.adapters.database import tenants
 from companion.adapters.news import Hub
 from companion.cli.club import postgresql, proxy
 from companion.cli.programs import broker
 from companion.cli.settings import Settings
-from companion.model.tenants import Hosting
 from companion.web.config import WebConfig
 from companion.web.routes.metrics import measured
 from templo.settings import declared_settings
@@ -42,7 +40,7 @@ def exported(tmp_path: Path) -> set[str]:
     """The names of the metrics that a companion exports."""
     home = Home(f"sqlite:///{tmp_path / 'store.sqlite'}")
     try:
-        config = WebConfig((), lambda _: "http://localhost", "", hosting=lambda: Hosting(0, 0, 0))
+        config = WebConfig((), lambda _: "http://localhost", "")
         return {metric.name for metric in measured(home.services, Hub(), config)}
     finally:
         home.store.close()
@@ -126,8 +124,5 @@ def test_the_brokers_configuration_is_one_for_nats_server() -> None:
 
 
 def test_the_page_says_how_many_connections_a_companion_opens() -> None:
-    alone, hosting = postgresql.CONNECTIONS_EACH, postgresql.CONNECTIONS_EACH + tenants.CONNECTIONS
-    club, hosted = ((ROOT / "docs" / name).read_text() for name in ("club.md", "hosted.md"))
-    assert f"up to {alone} connections, or up to {hosting} if it" in club
-    assert f"up to {tenants.CONNECTIONS} more" in hosted
-    assert f"{hosting} in all" in hosted
+    club = (ROOT / "docs" / "club.md").read_text()
+    assert f"up to {postgresql.CONNECTIONS_EACH} connections" in club

@@ -115,7 +115,7 @@ def check_program(program: str, arguments: list[str]) -> None:
     command = [arguments[0]]
     known = help_of(program, *command) if known_command(program, command[0]) else ""
     assert known, f"{program} has no command {command[0]}"
-    action = re.search(r"\{(\w+(?:,\w+)+)\}", known) if command[0] in ("held", "forget", "tenant") else None
+    action = re.search(r"\{(\w+(?:,\w+)+)\}", known) if command[0] in ("held", "forget") else None
     if action and len(arguments) > 1:
         for name in arguments[1].split("|"):
             assert name in action[1].split(","), f"{program} {command[0]} has no action {name}"

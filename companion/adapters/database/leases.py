@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,20 +35,11 @@ TAKE_S = 4.0
 """How long leases are taken over in one check. The next one renews all: with a second between the two, that is soon
 enough for a lease, unless a single one takes three seconds more."""
 
-LEFT_S = 5.0
-"""How long a lease that could not be taken over is left to others: long enough for one of them to see it free."""
-
-UNWISHED_S = 60.0
-"""How long a companion does not ask for a lease that it could not take over."""
-
 PACING = "pacing"
 """The lease of the companion that makes the app's moves for absent players."""
 
 _WORKER = "worker "
 """The prefix of the lease by which a companion shows the others that it is running."""
-
-_WISH = "wish "
-"""The prefix of the lease by which a companion that has fewer asks the holder of another one for it."""
 
 _LONGEST_LEASE = 64
 
@@ -61,10 +51,6 @@ _TAKE = sa.text(
     " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until"
     " WHERE held.holder = excluded.holder OR held.until <= clock_timestamp() RETURNING name"
 )
-_UNEVEN = 2
-"""The difference of two companions' shares from which on one gives the other a lease."""
-
-_HAND_OVER = sa.text("UPDATE lease SET holder = :to WHERE name = :name AND holder = :holder")
 
 
 def even_share(leases: int, workers: Collection[str], worker: str) -> int:
@@ -99,25 +85,20 @@ class Leases(Background):
         on_taken: Callable[[str], None],
         beat: Beat = no_heartbeat,
         name: str = "",
-        in_use: Callable[[], Collection[str]] = tuple,
     ) -> None:
         """Store the arguments; `start` begins.
 
-        `wanted` are the same leases at every companion, which share them out. `in_use` are wanted here, and by no
-        more companions than use what they are for: one that is free is taken at once, and kept while it is wanted,
-        unless a companion that wants it has two fewer.
-        `on_taken` is called with each newly held lease. `name` is this companion's name for people.
+        `wanted` are the same leases at every companion, which share them out. `on_taken` is called with each newly
+        held lease. `name` is this companion's name for people.
         """
         super().__init__("leases")
         self._engine = engine_for(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
         self._holder = holder
         self._wanted = wanted
-        self._in_use = in_use
         self._on_taken = on_taken
         self._beat = beat
         self._worker = f"{_WORKER}{holder} {name}"[:_LONGEST_LEASE].rstrip()
         self._until: dict[str, float] = {}
-        self._failed: dict[str, float] = {}
         self._seen: tuple[float, Mapping[str, str]] = time.monotonic(), {}
         """When the leases were last read, and the holder of each."""
         self._renew_at = 0.0
@@ -160,74 +141,33 @@ class Leases(Background):
         now = time.monotonic()
         taken = {row.name: row.holder for row in connection.execute(_LOOK)}
         self._seen = now, taken
-        wanted, in_use, worker = set(self._wanted()), set(self._in_use()), self._worker
+        wanted, worker = set(self._wanted()), self._worker
         held = {*self._until, *(name for name, holder in taken.items() if holder == self._holder)} - {worker}
-        if let_go := [name for name in held if name.removeprefix(_WISH) not in wanted | in_use]:
+        if let_go := [name for name in held if name not in wanted]:
             self._give_back(connection, let_go)
         own = {name for name in wanted if taken.get(name) == self._holder and self.holds(name)}
         share = even_share(len(wanted), {name for name in taken if name.startswith(_WORKER)} | {worker}, worker)
         if excess := sorted(own)[share:]:
             self._give_back(connection, excess)
             own -= set(excess)
-        kept = {name for name in in_use if taken.get(name) == self._holder and self.holds(name)}
-        kept -= self._give_to_those_with_fewer(connection, kept, taken, wanted)
         free = sorted(wanted - taken.keys() | {name for name in wanted - own if taken.get(name) == self._holder})
         new = free[: max(0, share - len(own))]
-        left = self._failed_within(LEFT_S, now)
-        new += sorted(name for name in in_use - kept - left if taken.get(name) in (None, self._holder))
-        unable: set[str] = set()
         if new or now >= self._renew_at or worker not in taken:
             self._renew_at = now + RENEW_S
-            unable = self._take(connection, [worker, *own, *kept])
-        unable |= self._take_over(connection, new, now + TAKE_S)
-        if unable := unable & (in_use - wanted):
-            self._give_back(connection, unable)
-        if wishes := self._wishes(in_use - self._failed_within(UNWISHED_S, now), taken, wanted):
-            connection.execute(_TAKE, {"names": wishes, "holder": self._holder, "lasts": LASTS_S})
+            self._take(connection, [worker, *own])
+        self._take_over(connection, new, now + TAKE_S)
 
-    def _give_to_those_with_fewer(
-        self, connection: sa.Connection, kept: Collection[str], taken: Mapping[str, str], wanted: Collection[str]
-    ) -> set[str]:
-        """Give leases to companions that wish for them and have two fewer at least; return which."""
-        load = _load(taken, wanted)
-        given = set()
-        for name in sorted(kept):
-            other = taken.get(f"{_WISH}{name}", self._holder)
-            if load[self._holder] - load[other] >= _UNEVEN:
-                load.update({self._holder: -1, other: 1})
-                given.add(name)
-                del self._until[name]
-                connection.execute(_HAND_OVER, {"to": other, "name": name, "holder": self._holder})
-                connection.execute(sa.delete(LEASES).where(LEASES.c.name == f"{_WISH}{name}"))
-        return given
-
-    def _wishes(self, in_use: Collection[str], taken: Mapping[str, str], wanted: Collection[str]) -> list[str]:
-        """Return by which leases this companion asks others, who have more than it, for some that it uses."""
-        load = _load(taken, wanted)
-        wishes = []
-        for name in sorted(in_use):
-            other = taken.get(name, self._holder)
-            if load[other] - load[self._holder] >= _UNEVEN:
-                load.update({self._holder: 1, other: -1})
-                wishes.append(f"{_WISH}{name}")
-        return wishes
-
-    def _failed_within(self, seconds: float, now: float) -> set[str]:
-        return {name for name, at in self._failed.items() if now < at + seconds}
-
-    def _take_over(self, connection: sa.Connection, names: Iterable[str], until: float) -> set[str]:
-        """Take leases one at a time, as many as time allows; return those that it cannot take over."""
-        unable: set[str] = set()
+    def _take_over(self, connection: sa.Connection, names: Iterable[str], until: float) -> None:
+        """Take leases one at a time, as many as time allows."""
         for name in names:
             if time.monotonic() >= until or self._ending.is_set():
                 break
             self._beat(DISK_S)
-            unable |= self._take(connection, [name])
-        return unable
+            self._take(connection, [name])
 
-    def _take(self, connection: sa.Connection, names: Collection[str]) -> set[str]:
-        """Take or renew leases that are free or this companion's own; return those that it cannot take over."""
-        unable, now = set(), time.monotonic()
+    def _take(self, connection: sa.Connection, names: Collection[str]) -> None:
+        """Take or renew leases that are free or this companion's own."""
+        now = time.monotonic()
         details = {"names": [*names], "holder": self._holder, "lasts": LASTS_S}
         for name in connection.execute(_TAKE, details).scalars().all():
             is_new = not self.holds(name)
@@ -238,20 +178,10 @@ class Leases(Background):
                     log.info("this companion holds %r now", name)
                 except ServiceError as error:
                     del self._until[name]
-                    self._failed[name] = now
-                    unable.add(name)
                     log.warning("%r cannot be taken over, trying again: %s", name, error.facts["reason"])
-        return unable
 
     def _give_back(self, connection: sa.Connection, names: Collection[str]) -> None:
         for name in names:
             self._until.pop(name, None)
         own = sa.delete(LEASES).where(LEASES.c.name.in_(names), LEASES.c.holder == self._holder)
         connection.execute(own)
-
-
-def _load(taken: Mapping[str, str], wanted: Collection[str]) -> Counter[str]:
-    """Return how many leases each holder has of what only some companions use."""
-    return Counter(
-        holder for name, holder in taken.items() if name not in wanted and not name.startswith((_WORKER, _WISH))
-    )

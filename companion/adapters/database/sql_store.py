@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -97,7 +96,7 @@ _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_READ", "SQLITE_IOER
 """How the names of SQLite's errors begin that a file causes whose content is damaged."""
 
 _FAILURES = (sa.exc.DBAPIError, sa.exc.TimeoutError)
-"""What the database refuses, and that no connection became free in time: tenants share those of the installation."""
+"""What the database refuses, and that no connection became free in time."""
 
 
 class SqlStore:
@@ -109,35 +108,17 @@ class SqlStore:
         A SQLite file that is missing, now or later, is made unless `create` is false.
         """
         self._engine = opened(url, create=create)
-        self.is_open = True
         self.on_damage: Callable[[str], None] = lambda problem: None
         """Called in any thread, with SQLite's words, when the file proves to be damaged; must not block."""
-        self._announced_as = ""
-        self._is_own = True
         self._thread = threading.local()
         # SQLite allows one writer at a time: writers queue here, while SQLite would let them sleep and retry.
         self._write_lock: AbstractContextManager[object] = nullcontext()
         if self._engine.dialect.name == "sqlite":
             self._write_lock = threading.Lock()
 
-    def within(self, schema: str, announced_as: str) -> SqlStore:
-        """Return the store in another schema of this PostgreSQL, which is opened already.
-
-        It uses this store's connections, and this store's channel for its announcements, whose topics begin with
-        `announced_as`. Every statement names the schema, so no state of a connection decides whose rows it reads.
-        """
-        other = copy(self)
-        other._engine = self._engine.execution_options(schema_translate_map={None: schema})
-        other._announced_as = announced_as
-        other._is_own = False
-        other._thread = threading.local()
-        return other
-
     def close(self) -> None:
-        """Close every connection, unless they are another store's."""
-        self.is_open = False
-        if self._is_own:
-            self._engine.dispose()
+        """Close every connection."""
+        self._engine.dispose()
 
     @contextmanager
     def transaction(self) -> Iterator[SqlTransaction]:
@@ -147,7 +128,7 @@ class SqlStore:
         """
         try:
             with self._write_lock, self._engine.begin() as connection:
-                yield SqlTransaction(connection, self._announced_as)
+                yield SqlTransaction(connection)
         except _FAILURES as error:
             if code_of(error) in _ANOTHER_WAS_FIRST:
                 raise Conflict(reason(error)) from error

@@ -66,10 +66,9 @@ def unassigned(old: OldTokens) -> sa.Select[Any]:
 class SqlTransaction:
     """The port `Transaction` over one connection that has begun."""
 
-    def __init__(self, connection: sa.Connection, announced_as: str) -> None:
-        """Store the arguments; the topics of announcements begin with `announced_as`."""
+    def __init__(self, connection: sa.Connection) -> None:
+        """Store the connection."""
         self._connection = connection
-        self._announced_as = announced_as
 
     def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
         """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
@@ -106,16 +105,6 @@ class SqlTransaction:
                         f"the log of table {table_id!r} ends with {found.get(table_id, 0)}; expected {expected}"
                     )
 
-    def expect_tables(self, table_ids: Collection[str]) -> None:
-        """Raise `Conflict` if there are other tables than these, and let nobody else expect it until the commit.
-
-        Only in a shared store.
-        """
-        # Every store has this row, and nobody else locks it.
-        self._connection.execute(sa.select(ABOUT.c.key).where(ABOUT.c.key == "schema").with_for_update())
-        if more := set(self._connection.execute(sa.select(TABLES.c.id)).scalars()) - set(table_ids):
-            raise Conflict(f"tables {sorted(more)} were opened meanwhile")
-
     def expect_unassigned(self, old: OldTokens, tokens: Sequence[StoredToken]) -> None:
         """Raise `Conflict` unless these are the old tokens that belong to no table; only in a shared store."""
         found = {row.seq for row in self._connection.execute(unassigned(old))}
@@ -146,9 +135,7 @@ class SqlTransaction:
     def announce(self, origin: str, topics: Sequence[str]) -> None:
         """Announce to the other companions of a shared store, at the commit, what this change concerns."""
         if topics:
-            self._connection.execute(
-                _ANNOUNCE, {"announced": [f"{origin} {self._announced_as}{topic}" for topic in topics]}
-            )
+            self._connection.execute(_ANNOUNCE, {"announced": [f"{origin} {topic}" for topic in topics]})
 
     def expect_note(self, name: str, value: str) -> None:
         """Raise `Conflict` unless a note has this value, and lock it."""

@@ -40,10 +40,10 @@ frontend tls
     # What a client says of itself is replaced, not added to.
     http-request set-header X-Forwarded-For %[src]
     http-request set-header X-Forwarded-Proto https
-    # A table, a temple and a tenant have one companion: it draws a page once for all who look at it. So have the
-    # playtests, whose files are one companion's own. Any companion serves everything else.
+    # A table, and a temple, has one companion: it draws a page once for all who look at it. So have the playtests,
+    # whose files are one companion's own. Any companion serves everything else.
     http-request del-header X-Templo-Key
-    http-request set-header X-Templo-Key %[path,field(3,/)] if {{ path_beg /t/ /temples/ /h/ }}
+    http-request set-header X-Templo-Key %[path,field(3,/)] if {{ path_beg /t/ /temples/ }}
     http-request set-header X-Templo-Key playtests if {{ path_reg ^(/games/[^/]+)?/playtests }}
     default_backend workers
 

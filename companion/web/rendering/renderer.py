@@ -43,7 +43,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache, partial
@@ -169,12 +168,6 @@ class Renderer:
         self._templates = _environment(tuple(games.items()))
         self._log_entries: dict[object, Markup] = {}
         self._shared: dict[object, tuple[Mapping[str, Json], str]] = {}
-
-    def with_url(self, url: Url) -> Renderer:
-        """Return a renderer with the same templates and other paths; nothing that is rendered is shared."""
-        other = copy(self)
-        other._url, other._log_entries, other._shared = url, {}, {}
-        return other
 
     def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
         """Return a whole page of the shell."""

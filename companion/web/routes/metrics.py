@@ -50,7 +50,7 @@ def metrics() -> Response:
 
 
 def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
-    """Return the metrics of tables, temples, streams and this process; for a tenant none of the installation."""
+    """Return the metrics of tables, temples, streams and this process."""
     temples = services.temples.all()
     return [
         Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(services)),
@@ -133,19 +133,10 @@ def _tokens(temples: Sequence[Temple], services: Services) -> Iterator[Metric]:
 
 
 def _installation(config: WebConfig) -> Iterator[Metric]:
-    if config.tenant is not None:
-        meaning = "Whether what stores tokens and makes the app's moves failed within the last minute."
-        yield _one("templo_tenant_failing", "gauge", meaning, int(config.is_failing()))
-        return
     meaning = "Whether this companion receives what temples publish."
     yield _one("templo_broker_connected", "gauge", meaning, int(config.is_connected()))
     meaning = "Processor time that this companion has used."
     yield _one("process_cpu_seconds_total", "counter", meaning, round(time.process_time(), 2))
-    if config.hosting is not None:
-        now = config.hosting()
-        yield _one("templo_tenants", "gauge", "Tenants of the installation.", now.known)
-        yield _one("templo_tenants_in_use", "gauge", "Tenants that are in use at this companion.", now.in_use)
-        yield _one("templo_tenants_failing", "gauge", "Tenants whose work fails at this companion.", now.failing)
 
 
 def _tables(services: Services) -> tuple[tuple[Labels, int], ...]:

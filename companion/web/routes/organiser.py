@@ -16,7 +16,6 @@ from companion.adapters.news import EVERYTHING, Region, RegionRenderer, Rendered
 from companion.model.pairing import VALID, grouped
 from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
-from companion.model.tenants import MEBIBYTE
 from companion.service.messages import LONGEST, MINUTES
 from companion.service.rounds import EventPage
 from companion.web.rendering.renderer import placer
@@ -243,27 +242,11 @@ def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
         region=placer(here.words(), rendered, new_request),
         stream_url=here.url("organiser_stream"),
         installation=here.config.installation(),
-        usage=_usage(here),
-        failing=here.config.is_failing(),
         message=messages.text,
         minutes_left=-int(-messages.seconds_left // 60),
         longest=LONGEST,
         choices=MINUTES,
     )
-
-
-def _usage(here: Site) -> Mapping[str, tuple[int, int]]:
-    """Return how much a tenant uses and may use of each thing that is limited; nothing for an installation's own."""
-    tenant = here.config.tenant
-    if tenant is None:
-        return {}
-    limits = tenant.limits
-    return {
-        "tables": (here.services.tables.in_use(), limits.tables),
-        "temples": (here.services.temples.count(), limits.temples),
-        "streams": (here.hub.streams, limits.streams),
-        "stored": (-(-here.config.stored() // MEBIBYTE), limits.mebibytes),
-    }
 
 
 def _overview(here: Site, spoken: str) -> RenderedPage:

@@ -30,10 +30,8 @@ def pair() -> Response:
     if credentials is None:
         raise ServiceError("not_offered", temple=code.temple)
     table = here.services.pairing.use(typed)
-    tenant = here.config.tenant
     return jsonify(
         temple=code.temple,
-        **({"tenant": tenant.name} if tenant else {}),
         brokers=here.config.brokers(host_name(request.host)),
         user=credentials.user,
         password=credentials.password,

@@ -24,7 +24,6 @@ from companion.web.site import (
     last_name,
     local_path,
     new_request,
-    own,
     redirect_to,
     seat_token,
     set_code_cookie,
@@ -167,7 +166,7 @@ def language() -> Response:
         abort(400)
     response = redirect_to(local_path(request.form.get("next", ""), site().url("first")))
     path = site().url("first")
-    set_cookie(response, own("language"), chosen, path)
+    set_cookie(response, "language", chosen, path)
     return response
 
 
@@ -255,7 +254,7 @@ def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> Table:
 
 def _id_of_post(form: Mapping[str, str], texts: Brought) -> str:
     """Return a table's id made from what distinguishes its post from others: the sender, the form's id and fields."""
-    said = [site().prefix, client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
+    said = [client(request.remote_addr), *sorted(form.items()), *sorted(texts.texts.items())]
     return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
@@ -446,7 +445,7 @@ def _pending(table_id: str) -> str:
 
     Raises `ServiceError` ``no_cookies`` if the browser did not keep what our own page gave it.
     """
-    token = site().services.seats.pending_token(table_id, request.cookies.get(own(COMING), ""))
+    token = site().services.seats.pending_token(table_id, request.cookies.get(COMING, ""))
     if not token and not seat_token(table_id) and request.form.get("cookies") == "needed":
         raise ServiceError("no_cookies")
     return token
@@ -455,7 +454,7 @@ def _pending(table_id: str) -> str:
 def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:
     """Show the chairs of a table; a phone whose answer was lost when it sat down gets its seat's cookie here."""
     table, seats = site().services.tables.get(table_id), site().services.seats
-    coming = request.cookies.get(own(COMING), "")
+    coming = request.cookies.get(COMING, "")
     if not (token := seats.pending_token(table_id, coming)):
         coming = seats.coming_pass()
     found = seats.own(table_id, token)

@@ -70,18 +70,13 @@ class Past:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._key = ("", "", -1)
+        self._key = ("", -1)
         self._steps: tuple[ReplayStep, ...] = ()
 
-    def steps(
-        self, prefix: str, table: Table, replay: Callable[[Table], Iterator[ReplayStep]]
-    ) -> tuple[ReplayStep, ...]:
-        """Return every stage of a table up to its version; they never change, because a log only grows.
-
-        `prefix` is that of the table's tenant: a copied tenant has tables with the ids of the original's.
-        """
+    def steps(self, table: Table, replay: Callable[[Table], Iterator[ReplayStep]]) -> tuple[ReplayStep, ...]:
+        """Return every stage of a table up to its version; they never change, because a log only grows."""
         with self._lock:
-            if self._key != (key := (prefix, table.id, table.version)):
+            if self._key != (key := (table.id, table.version)):
                 self._steps = tuple(replay(table))
                 self._key = key
             return self._steps
@@ -89,7 +84,7 @@ class Past:
 
 def _steps(table: Table) -> tuple[ReplayStep, ...]:
     past: Past = current_app.extensions.setdefault("past", Past())
-    return past.steps(site().prefix, table, site().services.tables.replay)
+    return past.steps(table, site().services.tables.replay)
 
 
 def _words_then(steps: Sequence[ReplayStep]) -> dict[int, Texts]:

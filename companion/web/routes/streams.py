@@ -78,12 +78,11 @@ def stream_of(topics: Sequence[str], look: Callable[[], RenderedPage | None]) ->
     """
     encoding = Gzip() if request.accept_encodings["gzip"] else Plain()
     seen, mark = request.headers.get("Last-Event-ID") or request.args.get("seen", ""), request.args.get("mark", "")
-    events = EventStream(f"{site().prefix} {topics[0]}".strip(), site().broadcast, look, encoding, seen, mark)
+    events = EventStream(topics[0], site().broadcast, look, encoding, seen, mark)
     try:
         events.place = site().hub.open(topics, events.news, client(request.remote_addr))
     except (StreamsFull, HubClosed):
-        words = "house_streams" if site().config.tenant else "streams_full"
-        raise Refused(503, words, RETRY_AFTER, most=site().hub.cap) from None
+        raise Refused(503, "streams_full", RETRY_AFTER) from None
     begin = encoding.begin() + encoding.piece(BEGIN)
     encoding.sent(BEGIN)
     goes_on = FOLLOWER in request.environ and request.method != "HEAD"

@@ -1,1 +1,0 @@
-"""The tenants at one companion: those that are in use, and what is remembered about the others."""
