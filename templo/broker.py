@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from templo.setting_types import HIDDEN, Hosts, OptionalTenant, PathText, Port, split_port, text, whole
+from templo.setting_types import HIDDEN, Hosts, PathText, Port, split_port, text, whole
 
 Protocol: TypeAlias = Literal["auto", "5", "3.1.1"]
 
@@ -50,8 +50,6 @@ class BrokerSettings:
     protocol: Protocol = "auto"
     """The version of MQTT; ``auto`` is 5, or 3.1.1 at a broker that does not know 5."""
     keepalive_s: Annotated[int, whole(2, 3600, "seconds")] = 10
-    tenant: OptionalTenant = ""
-    """The tenant whose topics are used, where an installation hosts several."""
 
     @property
     def addresses(self) -> tuple[Address, ...]:

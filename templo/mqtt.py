@@ -109,8 +109,7 @@ class Connection:
     ) -> None:
         """Store the arguments; `start` connects.
 
-        `subscriptions` are topic filters with their QoS. `role` names this program in the log. Where the settings
-        name a tenant, all topics are that tenant's, and are given and passed on without its name. `will` gives the
+        `subscriptions` are topic filters with their QoS. `role` names this program in the log. `will` gives the
         will of each connection, which the broker publishes if it breaks. `retained` holds payloads by their topics
         that are published, retained, at every connection. `jitter` gives numbers from 0 to 1.
 
@@ -119,12 +118,11 @@ class Connection:
         """
         self._settings = settings
         self._client_id = client_id
-        tenant = self._tenant = settings.tenant
-        self._subscriptions = [(contract.tenant_topic(tenant, each), qos) for each, qos in subscriptions]
+        self._subscriptions = subscriptions
         self._subscriber = subscriber
         self._role = role
         self._will = will
-        self._retained = {contract.tenant_topic(tenant, topic): each for topic, each in (retained or {}).items()}
+        self._retained = retained or {}
         self._addresses = settings.addresses
         self._address = self._addresses[0]
         self._returns_to: Address | None = None
@@ -349,9 +347,7 @@ class Connection:
         if self._will is not None:
             topic, message = self._will()
             declared = contract.declaration_of(type(message))
-            client.will_set(
-                contract.tenant_topic(self._tenant, topic), contract.encode(message), declared.qos, declared.retained
-            )
+            client.will_set(topic, contract.encode(message), declared.qos, declared.retained)
         client.on_socket_open = _no_delay
         client.on_connect = lambda client, _data, _flags, reason, _props: self._on_connect(client, reason, session)
         client.on_disconnect = lambda _client, _data, _flags, reason, _props: self._on_disconnect(reason, session)
@@ -414,22 +410,13 @@ class Connection:
         topic = "a topic that is not UTF-8"
         try:
             topic = arrived.topic
-            if self._tenant:
-                topic = self._without_tenant(topic)
             self._subscriber.on_message(topic, bytes(arrived.payload), arrived.retain)
         except (contract.WireError, UnicodeDecodeError) as error:
             self._junk.warning("ignored a message under %s: %s", ascii(topic)[:80], error)
 
-    def _without_tenant(self, text: str) -> str:
-        tenant, topic = contract.split_tenant(text)
-        if tenant != self._tenant:
-            raise contract.WireError(f"topic is {text!r}; expected one of the tenant {self._tenant!r}")
-        return topic
-
     def _send(self, client: paho.Client, topic: str, message: contract.Message) -> paho.MQTTMessageInfo:
         declared = contract.declaration_of(type(message))
-        named = contract.tenant_topic(self._tenant, topic)
-        return client.publish(named, contract.encode(message), declared.qos, declared.retained)
+        return client.publish(topic, contract.encode(message), declared.qos, declared.retained)
 
     def _complain(self, text: str) -> None:
         """Log a complaint once until there is a connection again, however often it comes up."""

@@ -69,7 +69,6 @@ WebAddress: TypeAlias = Annotated[
 LogLevel: TypeAlias = Annotated[str, matching("debug|info|warning|error", "one of debug, info, warning, error")]
 PathText: TypeAlias = Annotated[str, text(4096, "a path")]
 Port: TypeAlias = Annotated[int, whole(1, 65_535, "a port")]
-OptionalTenant: TypeAlias = Annotated[str, matching(rf"(?:{TEMPLE_NAME})?", f"{NAME_EXPECTED}, or nothing")]
 TempleName: TypeAlias = Annotated[str, matching(TEMPLE_NAME, NAME_EXPECTED)]
 
 

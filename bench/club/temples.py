@@ -34,15 +34,14 @@ class _Temple:
 class Temples:
     """Temples that are connected until the context is left."""
 
-    def __init__(self, port: int, names: Sequence[str], tenant: str = "") -> None:
-        """Prepare; entering connects. They are temples of a tenant if one is named."""
+    def __init__(self, port: int, names: Sequence[str]) -> None:
+        """Prepare; entering connects."""
         self._port = port
-        self._tenant = tenant
         self._temples = {name: _Temple(number, name) for number, name in enumerate(names)}
         self._lock = threading.Lock()
         self._ready = threading.Event()
         self._client = paho.Client(CallbackAPIVersion.VERSION2)
-        answers = [(contract.tenant_topic(tenant, f"templo/+/{leaf}"), 1) for leaf in ("ack", "command")]
+        answers = [(f"templo/+/{leaf}", 1) for leaf in ("ack", "command")]
         self._client.on_connect = lambda client, *_: client.subscribe(answers)
         self._client.on_subscribe = lambda *_: self._ready.set()
         self._client.on_message = self._on_message
@@ -91,8 +90,7 @@ class Temples:
             self._publish(temple, Token(temple.source, temple.sent, name, god, now, 14.0, frozenset(), False))
 
     def _on_message(self, client: paho.Client, _data: Any, message: paho.MQTTMessage) -> None:
-        own = contract.split_tenant(message.topic)[1] if self._tenant else message.topic
-        name, leaf = contract.parse_topic(own)
+        name, leaf = contract.parse_topic(message.topic)
         decoded = contract.decode(leaf, bytes(message.payload))
         with self._lock:
             temple = self._temples[name]
@@ -110,5 +108,5 @@ class Temples:
 
     def _publish(self, temple: _Temple, message: contract.Message) -> None:
         declared = contract.declaration_of(type(message))
-        topic = contract.tenant_topic(self._tenant, contract.topic(temple.name, message.leaf))
+        topic = contract.topic(temple.name, message.leaf)
         self._client.publish(topic, contract.encode(message), declared.qos, declared.retained)

@@ -17,7 +17,7 @@ from companion.adapters.network import network_manager
 from companion.adapters.network.network_manager import NetworkError
 
 _SECRETS = ("*.env", ".*.new", "controller-password", "*.before-boot", "*.before-pairing", "boot-applied")
-_FOLDERS = ("pairing", "tenants", "tls")
+_FOLDERS = ("pairing", "tls")
 _KEPT = "club.env"
 """What the owner wrote for several companions of one club; no copy makes it."""
 

@@ -28,7 +28,6 @@ from templo.contract import (
     declaration_of,
     discovery_topic,
     json_path,
-    tenant_topic,
     topic,
 )
 
@@ -41,14 +40,11 @@ _ALIVE = (State.READY, State.ALERT)
 _FAULTS = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 
 
-def announcement(
-    identity: Identity, coloured: bool | None = None, tenant: str = "", page: str | None = None
-) -> tuple[str, bytes]:
+def announcement(identity: Identity, coloured: bool | None = None, page: str | None = None) -> tuple[str, bytes]:
     """Return the topic under which a temple is announced, retained, and the payload.
 
-    `coloured` is None for a temple without lamps, and else whether they can show any colour. The topics in the
-    payload are those of `tenant`; the returned one is without it, as for every message over a tenant's connection.
-    `page` is the address of the temple's page.
+    `coloured` is None for a temple without lamps, and else whether they can show any colour. `page` is the address of
+    the temple's page.
     """
     temple = identity.temple
     parts = _parts(temple) if coloured is None else _parts(temple) | _lamps(temple, coloured)
@@ -66,16 +62,7 @@ def announcement(
         "qos": declaration_of(Status).qos,
         "components": {key: {"unique_id": f"templo-{temple}-{key}", **each} for key, each in parts.items()},
     }
-    return discovery_topic(temple), json.dumps(_of_tenant(tenant, payload), separators=(",", ":")).encode()
-
-
-def _of_tenant(tenant: str, value: object, key: str = "") -> object:
-    """Return a value of the payload with every topic in it as a tenant's."""
-    if isinstance(value, dict):
-        return {name: _of_tenant(tenant, each, name) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_of_tenant(tenant, each) for each in value]
-    return tenant_topic(tenant, value) if isinstance(value, str) and key.endswith("topic") else value
+    return discovery_topic(temple), json.dumps(payload, separators=(",", ":")).encode()
 
 
 def _alive(temple: str) -> dict[str, object]:

@@ -213,7 +213,6 @@ class _Daemon:
                     home_assistant.announcement(
                         self._identity,
                         lamps.coloured if lamps else None,
-                        settings.broker.tenant,
                         settings.page(socket.gethostname()),
                     )
                 ]

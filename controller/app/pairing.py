@@ -30,7 +30,7 @@ from templo import files
 from templo.broker_elsewhere import FILE, drop_in
 from templo.codes import is_pairing_code
 from templo.quoting import printable, quoted
-from templo.setting_types import HIDDEN, Hosts, OptionalTenant, TempleName, WebAddress, text
+from templo.setting_types import HIDDEN, Hosts, TempleName, WebAddress, text
 from templo.settings import SettingsError
 from templo.toml_text import to_toml
 
@@ -53,9 +53,8 @@ class Paired(msgspec.Struct, frozen=True):
     user: Annotated[str, text(128, "a user name")]
     password: Annotated[str, HIDDEN, text(255, "a password")]
     table: Annotated[str, text(200, "a title", least=0)] = ""
-    tenant: OptionalTenant = ""
     address: WebAddress = ""
-    """Where the companion answered, without its tenant's path."""
+    """Where the companion answered."""
 
     def __repr__(self) -> str:
         """Return what it is, without the password."""
@@ -175,11 +174,9 @@ def _content(paired: Paired, password: Path, before: Mapping[str, object]) -> st
     """Return the settings with what a companion gave."""
     found = before.get("broker")
     broker = dict(found) if isinstance(found, Mapping) else {}
-    for name in ("port", "password", "tenant"):
+    for name in ("port", "password"):
         broker.pop(name, None)
     broker |= {"host": paired.brokers, "user": paired.user, "password_file": str(password)}
-    if paired.tenant:
-        broker["tenant"] = paired.tenant
     return to_toml({**before, "temple": paired.temple, "broker": broker, "web": {"address": paired.address}})
 
 
@@ -198,7 +195,7 @@ def place(named: Path | None, usual: Sequence[Path], installed: Path, root: Path
 def request(address: str, code: str, authority: Path | None = None) -> Paired:
     """Use a code at the companion of an address, such as ``temple.local`` or ``https://club.lan``.
 
-    An address may name a tenant: ``https://club.lan/h/club-a``. `authority` is the file of the certificate by which
+    An address may have a path: ``https://club.lan/club-a``. `authority` is the file of the certificate by which
     its certificate is judged, beside those that this machine trusts. Raises `PairingError`.
     """
     if not is_pairing_code(code):
@@ -236,8 +233,7 @@ def request(address: str, code: str, authority: Path | None = None) -> Paired:
     except (OSError, HTTPException) as error:
         raise PairingError(f"no companion answers at {quoted(address)}: {error}") from None
     paired = _read(body, response.status, address)
-    pages = f"{url.scheme}://{url.netloc}{path}"
-    return replace(paired, address=pages.removesuffix(f"/h/{paired.tenant}"))
+    return replace(paired, address=f"{url.scheme}://{url.netloc}{path}")
 
 
 def _no_address(address: str) -> PairingError:
@@ -276,7 +272,7 @@ def _read(body: bytes, status: int, address: str) -> Paired:
 
 def overriding(environ: Mapping[str, str], settings: Path) -> list[str]:
     """Return the variables of the environment that count more than what pairing writes into a settings file."""
-    broker = ("HOST", "PORT", "USER", "PASSWORD", "PASSWORD_FILE", "TENANT")
+    broker = ("HOST", "PORT", "USER", "PASSWORD", "PASSWORD_FILE")
     names = [name for name in ("TEMPLO_TEMPLE", *(f"TEMPLO_BROKER_{each}" for each in broker)) if name in environ]
     named = controller_settings.named_file(environ)
     if named is not None and named.absolute() != settings:

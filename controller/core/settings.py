@@ -164,5 +164,4 @@ class Settings:
         address = self.web.address.rstrip("/")
         if not address and self.broker.addresses[0].is_here:
             address = f"http://{host_name.partition('.')[0]}.local"
-        tenant = f"/h/{self.broker.tenant}" if self.broker.tenant else ""
-        return f"{address}{tenant}/temples/{self.temple}" if address else None
+        return f"{address}/temples/{self.temple}" if address else None

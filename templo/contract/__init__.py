@@ -8,9 +8,7 @@ refused.
 from templo.contract.access import (
     DISCOVERY,
     access_rules,
-    companion_tenant_rules,
     discovery_topic,
-    tenant_access_rules,
 )
 from templo.contract.codec import (
     decode,
@@ -20,7 +18,6 @@ from templo.contract.declarations import (
     MAX_PAYLOAD,
     ROOT,
     TABLES_ROOT,
-    TENANTS_ROOT,
     VERSION,
     Catalogue,
     Declaration,
@@ -39,7 +36,6 @@ from templo.contract.field_types import (
     format_utc,
     parse_utc,
     temple_name,
-    tenant_name,
 )
 from templo.contract.messages import (
     CONTRACT,
@@ -68,9 +64,7 @@ from templo.contract.messages import (
 )
 from templo.contract.topics import (
     parse_topic,
-    split_tenant,
     table_topic,
-    tenant_topic,
     topic,
 )
 from templo.contract.vocabulary import (
@@ -87,12 +81,11 @@ from templo.contract.vocabulary import (
 )
 
 __all__ = [
-    "CONTRACT", "DISCOVERY", "MAX_FACT", "MAX_PAYLOAD", "MAX_SEQ", "MAX_WIDTH_MS", "MOST_DOUBTED", "MOST_FACTS",
-    "MOST_FAULT", "MOST_FINDINGS", "MOST_NOTICES", "NAME_EXPECTED", "ROOT", "TABLES_ROOT", "TEMPLE_NAME",
-    "TENANTS_ROOT", "VERSION", "Ack", "Beam", "Catalogue", "Changed", "Command", "CommandName", "Count",
+    "CONTRACT", "DISCOVERY", "MAX_FACT", "MAX_PAYLOAD", "MAX_SEQ", "MAX_WIDTH_MS", "MOST_DOUBTED",
+    "MOST_FACTS", "MOST_FAULT", "MOST_FINDINGS", "MOST_NOTICES", "NAME_EXPECTED", "ROOT", "TABLES_ROOT",
+    "TEMPLE_NAME", "VERSION", "Ack", "Beam", "Catalogue", "Changed", "Command", "CommandName", "Count",
     "Declaration", "Doubt", "Emitters", "Finding", "Findings", "Flag", "God", "Kind", "Light", "LightEffect",
     "Message", "Mood", "Noise", "Notice", "Place", "Reply", "Role", "Score", "SetLight", "State", "Status",
-    "Timing", "Token", "Trouble", "WireError", "access_rules", "companion_tenant_rules", "declaration_of",
-    "decode", "discovery_topic", "encode", "format_utc", "json_path", "parse_topic", "parse_utc",
-    "split_tenant", "table_topic", "temple_name", "tenant_access_rules", "tenant_name", "tenant_topic", "topic",
+    "Timing", "Token", "Trouble", "WireError", "access_rules", "declaration_of", "decode", "discovery_topic",
+    "encode", "format_utc", "json_path", "parse_topic", "parse_utc", "table_topic", "temple_name", "topic",
 ]  # fmt: skip

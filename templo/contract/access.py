@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from templo.contract.declarations import TENANTS_ROOT, Catalogue, Place, Role
+from templo.contract.declarations import Catalogue, Place, Role
 from templo.contract.messages import CONTRACT
-from templo.contract.topics import tenant_topic
 
 DISCOVERY = "homeassistant"
 """The first level of the topics under which Home Assistant looks for devices by default."""
@@ -22,39 +21,6 @@ def discovery_topic(temple: str) -> str:
     'homeassistant/device/attic/config'
     """
     return f"{DISCOVERY}/device/{temple}/config"
-
-
-def tenant_access_rules(
-    tenant: str, temples: Mapping[str, str], watchers: Sequence[str], homes: Sequence[str] = ()
-) -> dict[str, list[str]]:
-    """Return the lines of a tenant's users: those of an installation's own, for the topics of this tenant alone.
-
-    `homes` are the users of Home Assistants, which look below the tenant's topics for announcements.
-
-    >>> tenant_access_rules("club-a", {"attic": "club-a.temple-attic"}, [])["club-a.temple-attic"][0]
-    'readwrite templo-tenants/club-a/templo/attic/status'
-    """
-    rules = access_rules(temples, watchers)
-    del rules[Role.COMPANION]
-    own = rules.pop(Role.HOME_ASSISTANT)
-    return {user: _of_tenant(tenant, lines) for user, lines in {**rules, **dict.fromkeys(homes, own)}.items()}
-
-
-def companion_tenant_rules() -> list[str]:
-    """Return the lines by which an installation's companions reach the temples of every tenant.
-
-    >>> companion_tenant_rules()[0]
-    'read templo-tenants/+/templo/+/status'
-    """
-    return [f"{right} {TENANTS_ROOT}/+/{topic}" for right, topic in _split(_rules(Role.COMPANION, "+", CONTRACT))]
-
-
-def _of_tenant(tenant: str, lines: Sequence[str]) -> list[str]:
-    return [f"{right} {tenant_topic(tenant, topic)}" for right, topic in _split(lines)]
-
-
-def _split(lines: Sequence[str]) -> list[tuple[str, str]]:
-    return [(right, topic) for right, _, topic in (line.partition(" ") for line in lines)]
 
 
 def access_rules(

@@ -43,7 +43,6 @@ from templo.quoting import quoted
 VERSION = 1
 ROOT = "templo"
 TABLES_ROOT = "templo-tables"
-TENANTS_ROOT = "templo-tenants"
 MAX_PAYLOAD = 16_384
 """Bytes. A longer payload is refused unread."""
 

@@ -25,7 +25,7 @@ _E = TypeVar("_E", bound=StrEnum)
 TEMPLE_NAME = "[a-z0-9][a-z0-9-]{0,31}"
 """What a temple's name may be, as a regular expression."""
 NAME_EXPECTED = "1 to 32 lower-case letters, digits and hyphens, not starting with a hyphen"
-"""The same in words; a tenant's name is spelled like a temple's."""
+"""The same in words."""
 
 _TEMPLE = re.compile(TEMPLE_NAME, re.ASCII)
 _HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -50,17 +50,6 @@ def temple_name(text: str) -> str:
     """
     if not _TEMPLE.fullmatch(text):
         refuse("temple name", text, NAME_EXPECTED)
-    return text
-
-
-def tenant_name(text: str) -> str:
-    """Return a tenant's name unchanged, or raise `WireError`; it is spelled like a temple's.
-
-    >>> tenant_name("club-a")
-    'club-a'
-    """
-    if not _TEMPLE.fullmatch(text):
-        refuse("tenant name", text, NAME_EXPECTED)
     return text
 
 

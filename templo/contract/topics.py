@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from templo.contract.declarations import TABLES_ROOT, TENANTS_ROOT
-from templo.contract.field_types import is_hex_id, refuse, tenant_name
+from templo.contract.declarations import TABLES_ROOT
+from templo.contract.field_types import is_hex_id, refuse
 from templo.contract.messages import CONTRACT, Changed
 
 
@@ -38,27 +38,3 @@ def table_topic(table: str) -> str:
     if not is_hex_id(table):
         refuse("table", table, "32 hexadecimal digits")
     return f"{TABLES_ROOT}/{table}/{Changed.leaf}"
-
-
-def tenant_topic(tenant: str, topic: str) -> str:
-    """Return a topic, or a topic filter, as one tenant uses it; an empty name leaves it as it is.
-
-    Raises `WireError` if the name could not be a tenant's.
-
-    >>> tenant_topic("club-a", topic("attic", "token"))
-    'templo-tenants/club-a/templo/attic/token'
-    """
-    return f"{TENANTS_ROOT}/{tenant_name(tenant)}/{topic}" if tenant else topic
-
-
-def split_tenant(text: str) -> tuple[str, str]:
-    """Return the tenant of a topic, empty for the installation's own, and the topic without it; raises `WireError`.
-
-    >>> split_tenant("templo-tenants/club-a/templo/attic/token")
-    ('club-a', 'templo/attic/token')
-    """
-    root, _, rest = text.partition("/")
-    if root != TENANTS_ROOT:
-        return "", text
-    tenant, _, topic = rest.partition("/")
-    return tenant_name(tenant), topic

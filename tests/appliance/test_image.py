@@ -22,7 +22,7 @@ SHARED = (
         "etc/.companion.env.new",
     ),
     *("etc/controller-password", "etc/controller.toml.before-boot", "etc/boot-applied", "etc/pairing/attic.env"),
-    *("etc/tenants/ana/companion.env", "etc/tls/authority.key", "etc/tls/server.pem", "etc/tls/settings.env"),
+    *("etc/tls/authority.key", "etc/tls/server.pem", "etc/tls/settings.env"),
     *("broker/passwords", "broker/acl", "messages/mosquitto.db", f"connections/{HOTSPOT}.nmconnection"),
     *("controller/ledger.sqlite3", "controller/learned.json", "controller/lgpio/.lgd-nfy0", "companion/owner-code"),
     *("companion/organiser-code", "companion/companion.sqlite", "companion/companion.sqlite-wal"),

@@ -16,7 +16,7 @@ SETTINGS = (
     *(f"{name}.env" for name in LOGINS),
     *("controller.toml", "companion.toml", "controller.toml.before-boot", "controller.toml.before-pairing"),
     *("controller-password", "boot-applied", ".companion.env.new"),
-    *("tls/authority.key", "pairing/attic.env", "tenants/ana/companion.env"),
+    *("tls/authority.key", "pairing/attic.env"),
 )
 HOTSPOT = "etc/NetworkManager/system-connections/templo-mayor-hotspot.nmconnection"
 WIFI = "etc/NetworkManager/system-connections/templo-mayor.nmconnection"

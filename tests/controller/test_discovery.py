@@ -423,11 +423,3 @@ def test_the_buttons_work_on_a_running_temple(tmp_path: Path, temples: list[Temp
             assert all(reply.ok for reply in companion.replies())
             (token,) = companion.until(lambda: companion.tokens())
             assert (token.god, token.flags) == (God.TLALOC, {"test", "simulated"})
-
-
-def test_every_topic_of_a_tenant_s_announcement_is_below_that_tenant() -> None:
-    topic, payload = announcement(identity(), coloured=True, tenant="club-a")
-    plain, unnamed = announcement(identity(), coloured=True)
-    assert topic == plain
-    assert payload == unnamed.replace(b'"templo/templo/', b'"templo-tenants/club-a/templo/templo/')
-    assert payload != unnamed

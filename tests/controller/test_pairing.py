@@ -281,15 +281,11 @@ def test_variables_that_count_more_than_the_file_are_named() -> None:
     assert overriding({"TEMPLO_CONTROLLER_CONFIG": str(file)}, file) == []
 
 
-def test_a_temple_of_a_tenant_is_paired_below_the_tenant_s_address(tmp_path: Path) -> None:
+def test_a_temple_is_paired_below_the_path_of_the_companion_s_address(tmp_path: Path) -> None:
     file = tmp_path / "controller.toml"
-    with answering(body=json.dumps({**PAIRED, "tenant": "club-a"}).encode()) as companion:
-        done = call("pair", f"http://{companion.address}/h/club-a/", "ABCD-EFGH-JKLM", "--config", str(file))
-    assert done.returncode == 0, done.stderr
-    assert companion.paths == ["/h/club-a/pair"]
-    read = controller_settings.load(file=file, environ={}, flags={}, home=tmp_path)
-    assert read.broker.tenant == "club-a"
     with answering() as companion:
-        done = call("pair", companion.address, "ABCD-EFGH-JKLM", "--config", str(file))
+        done = call("pair", f"http://{companion.address}/club-a/", "ABCD-EFGH-JKLM", "--config", str(file))
     assert done.returncode == 0, done.stderr
-    assert controller_settings.load(file=file, environ={}, flags={}, home=tmp_path).broker.tenant == ""
+    assert companion.paths == ["/club-a/pair"]
+    page = controller_settings.load(file=file, environ={}, flags={}, home=tmp_path).page("kitchen")
+    assert page == f"http://{companion.address}/club-a/temples/{PAIRED['temple']}"

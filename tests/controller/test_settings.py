@@ -163,7 +163,6 @@ def test_the_program_and_the_distribution_agree_on_the_version() -> None:
     ("environ", "page"),
     [
         ({}, "http://kitchen.local/temples/templo"),
-        ({"TEMPLO_BROKER_TENANT": "club-a"}, "http://kitchen.local/h/club-a/temples/templo"),
         ({"TEMPLO_BROKER_HOST": "broker.lan"}, None),
         ({"TEMPLO_WEB_ADDRESS": "https://club.lan/", "TEMPLO_TEMPLE": "attic"}, "https://club.lan/temples/attic"),
     ],

@@ -294,18 +294,3 @@ def test_a_tables_topic_holds_its_id_and_never_a_join_code() -> None:
     for text in ("", "ABC234", "+", "#", "0" * 31, "0" * 32 + "/x"):
         with pytest.raises(WireError, match="expected 32 hexadecimal digits"):
             contract.table_topic(text)
-
-
-def test_a_tenant_s_topics_are_those_of_the_contract_below_its_name() -> None:
-    topic = contract.topic("attic", "token")
-    assert contract.split_tenant(contract.tenant_topic("club-a", topic)) == ("club-a", topic)
-    assert contract.tenant_topic("", topic) == topic
-    assert contract.split_tenant(topic) == ("", topic)
-
-
-@every_case("name", ["+", "#", "a/b", "A", "-a", "x" * 33, "a.b"])
-def test_what_is_no_tenant_s_name_gets_no_topic(name: str) -> None:
-    with pytest.raises(contract.WireError):
-        contract.tenant_topic(name, "templo/attic/token")
-    with pytest.raises(contract.WireError):
-        contract.split_tenant(f"templo-tenants/{name.replace('/', '%')}/templo/attic/token")
