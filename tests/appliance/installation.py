@@ -29,14 +29,18 @@ class Installation:
     def access(self) -> Path:
         return self.folder / "access"
 
+    @property
+    def listeners(self) -> Path:
+        return self.folder / "templo-clubs.conf"
+
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        folders = ["--broker", str(self.broker), "--access", str(self.access), "--owner", "root"]
-        return subprocess.run(
-            [sys.executable, str(PROGRAM), *folders, *words], capture_output=True, text=True, timeout=300, check=False
-        )
+        folders = ["--broker", str(self.broker), "--access", str(self.access), "--listeners", str(self.listeners)]
+        command = [sys.executable, str(PROGRAM), *folders, "--owner", "root", *words]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     def password(self, user: str) -> str:
-        name = "controller" if user == f"temple-{TEMPLE}" else user
+        club, _, plain = user.rpartition(".")
+        name = "controller" if user == f"temple-{TEMPLE}" else f"clubs/{club}/{plain}" if club else user
         found = re.search(r"^TEMPLO_BROKER_PASSWORD=(.+)$", (self.access / f"{name}.env").read_text(), re.MULTILINE)
         assert found
         return found[1]
