@@ -61,16 +61,18 @@ class Intake:
         network_beat: Beat = no_heartbeat,
         consumes: Callable[[str], bool] = lambda temple: True,
         hotspot: Callable[[], bool] = lambda: False,
+        on_tokens: Callable[[], None] = lambda: None,
     ) -> None:
         """Only remember; `start` connects. `beat` belongs to the storing thread, the others to the connection.
 
         `consumes` says whether this companion stores a temple's tokens, if several share a store; every companion
         processes the other messages. `hotspot` returns at once whether this machine's own Wi-Fi is open, for the
-        temples' lamps.
+        temples' lamps. `on_tokens` is called when tokens arrive.
         """
         self._services = services
         self._beat = beat
         self._hotspot = hotspot
+        self._on_tokens = on_tokens
         self._clock = clock
         self._consumes = consumes
         self._waiting = Backlog(services.temples, time.monotonic)
@@ -242,6 +244,7 @@ class Intake:
     def _store(self, tokens: list[tuple[str, contract.Token]]) -> None:
         if not tokens:
             return
+        self._on_tokens()
         receipts = self._persist(self._services.temples.intake.receive, tokens) or ()
         for receipt in receipts:
             self._acknowledge(receipt.temple, receipt.source)

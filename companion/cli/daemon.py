@@ -22,6 +22,7 @@ from companion.adapters.credentials import Offered, brokers_for
 from companion.adapters.database import store_lock
 from companion.adapters.database.opening import StoreError, sqlite_path, without_password
 from companion.adapters.database.sql_store import SqlStore
+from companion.adapters.idleness import Idleness
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network.addresses import address_for, announced_name
@@ -122,6 +123,7 @@ class _Daemon:
         self._shelving = Shelving(services.tables.shelve)
         self._playtests = Playtests(settings.state_directory / "playtests", settings.games)
         network = NetworkHelper()
+        self._idleness = Idleness(settings.web.idle_s, lambda: self._hub.streams, self._stop)
         self._intake = Intake(
             services,
             settings.broker,
@@ -132,9 +134,11 @@ class _Daemon:
             self._pulse.of("network"),
             self._share.consumes,
             network.hotspot_is_open,
+            self._idleness.touch,
         )
         config = self._web_config(instance, network, first_start)
         self._app = create_app(services, self._hub, config)
+        self._app.before_request(self._idleness.touch)
         self._server = Server(
             self._app,
             settings.web.host,
@@ -160,6 +164,8 @@ class _Daemon:
         self._pacer.start()
         self._share.start(self._intake.take_over, self._pacer.look_at_all)
         self._shelving.start()
+        if self._settings.web.idle_s:
+            self._idleness.start()
         self._message_end.look()
         watch.start()
         print(f"ready {self._address(LOOPBACK)}", flush=True)
@@ -176,6 +182,7 @@ class _Daemon:
             self._intake.stop()
             self._pacer.stop()
             self._shelving.stop()
+            self._idleness.stop()
             self._message_end.stop()
             self._playtests.close()
             watch.stop()
@@ -193,6 +200,7 @@ class _Daemon:
             allowed_hosts=settings.web.allowed_hosts,
             address=self._address,
             instance=instance,
+            path=settings.web.path,
             playtests=self._playtests,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
+from urllib.parse import urlsplit
 
 from templo import settings as reader
 from templo.broker import BrokerSettings
@@ -62,6 +63,18 @@ class WebSettings:
     """Whether the first page leads through the setup (name, network, beams, first table) until it is finished."""
     authority: Annotated[str, text(4096, "a certificate's file, or nothing", least=0)] = ""
     """The certificate of the authority that phones may download and trust, for the pages over TLS."""
+
+    idle_s: Annotated[int, whole(0, 86_400, "seconds")] = 0
+    """After how long without a page, a stream or a token it ends, to be started again by its socket; 0: never."""
+
+    @property
+    def path(self) -> str:
+        """The path that every page begins with, from the address; empty if the pages have a host of their own.
+
+        >>> WebSettings(address="https://example.org/club-a/").path, WebSettings(address="http://templo.local").path
+        ('/club-a', '')
+        """
+        return urlsplit(self.address).path.rstrip("/")
 
     @property
     def only_host(self) -> str:

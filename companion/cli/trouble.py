@@ -164,7 +164,7 @@ def _show(
     pulse = Pulse(("server", "pages"), time.monotonic)
     feeder = Feeder(pulse, supervisor)
     server = Server(
-        create_trouble_app(lambda: failure.trouble, repair, web.allowed_hosts, own_hosts, time.monotonic),
+        create_trouble_app(lambda: failure.trouble, repair, web.allowed_hosts, own_hosts, time.monotonic, web.path),
         web.host,
         web.port,
         web.streams,

@@ -35,6 +35,7 @@ from companion.web.routes import (
     uploads,
 )
 from companion.web.server import assets, guard, rates
+from companion.web.server.below import serve_below
 from companion.web.site import Site
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
@@ -96,4 +97,5 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     main = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
     app.extensions["site"] = main
     assets.install(app, main.files)
+    serve_below(app, config.path)
     return app

@@ -30,6 +30,8 @@ class WebConfig:
     """This machine's own names and addresses."""
     streams_each: int = 32
     """The most event streams of one address, out of `stream_cap`."""
+    path: str = ""
+    """What the path of every page begins with, such as "/club-a" behind a proxy with other pages."""
     authority: Path | None = None
     """The file of the certificate that phones may download and trust."""
     owner: Owner | None = None

@@ -80,7 +80,7 @@ class Site:
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.renderer = Renderer(library, self.folders, self.url)
         routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
-        adapter = app.url_map.bind("localhost")
+        adapter = app.url_map.bind("localhost", script_name=f"{config.path}/")
         self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(routes[route], values))
         own = ((name, folder / "static") for name, folder in self.folders.items())
         self.files = assets.files_of(("", HERE / "static"), *own)
@@ -97,7 +97,10 @@ class Site:
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can render."""
         path = self._path(route, **{key: value for key, value in values.items() if value != ""})
-        return assets.versioned(path, self.files.version) if route in assets.CACHED else path
+        if route not in assets.CACHED:
+            return path
+        prefix = self.config.path
+        return f"{prefix}{assets.versioned(path.removeprefix(prefix), self.files.version)}"
 
     def game(self, name: str) -> Game[Any]:
         """Return a game that a lobby offers; raises `ServiceError` ``unknown_game``."""

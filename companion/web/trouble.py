@@ -16,11 +16,14 @@ from companion.adapters.owner import Owner
 from companion.model.table import ServiceError
 from companion.web.rendering.texts import Library
 from companion.web.server import guard
+from companion.web.server.below import serve_below
 from companion.web.site import FORBIDDEN, OWNER, RETRY_S, is_proved, language, proof_for, prove
 
 _HERE = Path(__file__).parent
 _SETUP = "/setup"
 """The path under which a browser proves that the owner's code was typed in it."""
+
+_RESTORE = f"{_SETUP}/restore"
 
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
@@ -60,10 +63,12 @@ def create_trouble_app(
     allowed_hosts: Iterable[str],
     own_hosts: Callable[[], Iterable[str]],
     clock: Callable[[], float],
+    path: str = "",
 ) -> Flask:
     """Return an application that answers every request with 503 and one page, but for the owner who restores.
 
-    `trouble` returns what to show now; the hosts and the clock are those of `guard.install`.
+    `trouble` returns what to show now; the hosts and the clock are those of `guard.install`, `path` is that of
+    `WebConfig`.
     """
     app = Flask("companion.web.trouble", static_folder=None, template_folder=str(_HERE / "templates"))
     library = Library(_HERE / "texts", {})
@@ -79,6 +84,7 @@ def create_trouble_app(
             trouble=shown,
             repair=repair,
             retry_s=RETRY_S,
+            restore=f"{path}{_RESTORE}",
             problem=problem,
             **more,
         )
@@ -92,7 +98,7 @@ def create_trouble_app(
     def explain() -> Response | None:
         return None if request.endpoint == "restore" and trouble().backup else page()
 
-    @app.post(f"{_SETUP}/restore")
+    @app.post(_RESTORE)
     def restore() -> Response:
         words = library.words(language())
         typed, owner = request.form.get("code"), repair.owner()
@@ -107,7 +113,7 @@ def create_trouble_app(
         except (BackupError, StoreError) as error:
             response = page(problem=words("trouble.not_restored", why=str(error)))
         if proof:
-            prove(response, OWNER, proof, _SETUP)
+            prove(response, OWNER, proof, f"{path}{_SETUP}")
         return response
 
     @app.errorhandler(guard.Refused)
@@ -117,4 +123,5 @@ def create_trouble_app(
             response.headers["Retry-After"] = str(error.retry_after)
         return response
 
+    serve_below(app, path)
     return app

@@ -26,6 +26,7 @@ from waitress.channel import ClientDisconnected, HTTPChannel  # type: ignore[imp
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 
+from companion.web.server.activation import passed_socket
 from companion.web.server.guard import client
 from companion.web.server.poller import Poller
 from templo.liveness import SOON_S, Beat, no_heartbeat
@@ -117,7 +118,9 @@ class Server:
         pages_beat: Beat = no_heartbeat,
         prove: Callable[[], object] = lambda: None,
     ) -> None:
-        """Listen; port 0 takes a free one. Raises `ServeError`.
+        """Listen, on the socket that systemd has passed if there is one; port 0 takes a free one.
+
+        Raises `ServeError`.
 
         `connections_each` is how many connections one address may have open; `proxy` the address of a reverse proxy
         in front, which may have any number: its statements about its clients' addresses are trusted.
@@ -473,7 +476,7 @@ class _Probe:
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=1024)
+        listening = passed_socket() or socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, OverflowError) as error:
         raise ServeError(f"address is {host!r} port {port}; expected one that can be listened on ({error})") from None
     listening.setblocking(False)
