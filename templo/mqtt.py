@@ -137,6 +137,8 @@ class Connection:
         self._stopping = False
         self._unplugged = False
         self._gives_way = False
+        self._more: dict[str, int] = {}
+        self._subscribing = threading.Lock()
         self._wake = threading.Event()
         self._complaints: set[str] = set()
         self._junk = BoundedLog(log, time.monotonic)
@@ -180,6 +182,19 @@ class Connection:
             return False
         session.add(info)
         return True
+
+    def subscribe(self, subscriptions: Sequence[tuple[str, int]]) -> None:
+        """Subscribe to these beside those that it was made with, and to no others; safe from any thread."""
+        wanted = dict(subscriptions)
+        with self._subscribing:
+            before, self._more = self._more, wanted
+            client = self._client
+            if wanted == before or client is None or not self._up:
+                return
+            if new := [(topic, qos) for topic, qos in wanted.items() if topic not in before]:
+                self._subscribe(client, self._session, new)
+            if gone := sorted(before.keys() - wanted):
+                client.unsubscribe(gone)
 
     def congested(self) -> bool:
         """Return whether the broker has yet to acknowledge something that was published."""
@@ -371,10 +386,11 @@ class Connection:
                 self._complain(f"the broker at {self.address} refuses this {self._role}: {reason}")
             session.over.set()
         else:
-            self._subscribe(client, session, self._subscriptions)
+            with self._subscribing:
+                self._subscribe(client, session, [*self._subscriptions, *self._more.items()])
+                self._up = True
             self._complaints.clear()
             session.greeted_s = time.monotonic()
-            self._up = True
             for topic, payload in self._retained.items():
                 session.add(client.publish(topic, payload, qos=1, retain=True))
             log.info("connected to %s in MQTT %s", self.address, _NAMES[self._version])
@@ -387,13 +403,14 @@ class Connection:
         session.end()
 
     def _subscribe(self, client: paho.Client, session: _Session, filters: Sequence[tuple[str, int]]) -> None:
-        session.requested = list(filters)  # before the answer, which comes in another thread
+        session.requested.append([*filters])  # before the answer, which comes in another thread
         session.again_due_s = time.monotonic() + session.again_s
-        client.subscribe(session.requested)
+        client.subscribe([*filters])
 
     def _on_subscribe(self, reasons: list[ReasonCode], session: _Session) -> None:
-        refused = []
-        for each, reason in zip(session.requested, reasons, strict=False):
+        requested = session.requested.popleft()  # brokers answer in order
+        refused = [each for each in session.refused if each not in requested]
+        for each, reason in zip(requested, reasons, strict=False):
             if reason.is_failure:
                 refused.append(each)
                 self._complain(f"the broker at {self.address} refuses {each[0]} to this {self._role}: {reason}")
@@ -447,7 +464,7 @@ class _Session:
         self.unsupported = False
         self.greeted_s = 0.0
         self.subscribed = False
-        self.requested: list[tuple[str, int]] = []
+        self.requested: deque[list[tuple[str, int]]] = deque()
         self.refused: list[tuple[str, int]] = []
         self.again_s, self.again_due_s = REFUSED_S[0], math.inf
         self._lock = threading.Lock()

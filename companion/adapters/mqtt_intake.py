@@ -43,6 +43,11 @@ _READ = [each for each in contract.CONTRACT.read_by(contract.Role.COMPANION) if 
 _RETAINED = {each.leaf for each in _READ if each.retained}
 _TOPICS = [(f"{each.place}/+/{each.leaf}", each.qos) for each in _READ]
 
+_OWN = [each for each in _READ if each.leaf in (contract.Token.leaf, contract.Doubt.leaf)]
+"""What only a temple's owner reads, if several companions share a store."""
+
+_SHARED_TOPICS = [(f"{each.place}/+/{each.leaf}", each.qos) for each in _READ if each not in _OWN]
+
 _Arrival: TypeAlias = tuple[str, contract.Message] | bool | None
 """A temple's message, whether the broker can be reached, or the end."""
 
@@ -59,28 +64,28 @@ class Intake:
         beat: Beat = no_heartbeat,
         link_beat: Beat = no_heartbeat,
         network_beat: Beat = no_heartbeat,
-        consumes: Callable[[str], bool] = lambda temple: True,
         hotspot: Callable[[], bool] = lambda: False,
         on_tokens: Callable[[], None] = lambda: None,
+        shared: bool = False,
     ) -> None:
         """Only remember; `start` connects. `beat` belongs to the storing thread, the others to the connection.
 
-        `consumes` says whether this companion stores a temple's tokens, if several share a store; every companion
-        processes the other messages. `hotspot` returns at once whether this machine's own Wi-Fi is open, for the
-        temples' lamps. `on_tokens` is called when tokens arrive.
+        `hotspot` returns at once whether this machine's own Wi-Fi is open, for the temples' lamps. `on_tokens` is
+        called when tokens arrive. `shared` says that several companions share a store: then this one subscribes to
+        the tokens of the temples that it owns, and processes the other messages of all.
         """
         self._services = services
         self._beat = beat
         self._hotspot = hotspot
         self._on_tokens = on_tokens
         self._clock = clock
-        self._consumes = consumes
         self._waiting = Backlog(services.temples, time.monotonic)
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._moods: dict[str, contract.Mood] = {}
         self._scores_due = 0.0
         self._time_due = 0.0
+        self._shared = shared
         self._versions: Mapping[str, int] | None = None
         self._acknowledged: dict[str, tuple[str, str]] = {}
         self._acks_due = 0.0
@@ -91,7 +96,7 @@ class Intake:
         self._connection = Connection(
             broker,
             f"templo-companion-{instance[:12]}",
-            _TOPICS,
+            _SHARED_TOPICS if shared else _TOPICS,
             self,
             role="companion",
             beat=link_beat,
@@ -100,7 +105,7 @@ class Intake:
 
     def start(self) -> None:
         """Begin to connect and to listen."""
-        self._services.temples.requests.connect(self._command, self._consumes)
+        self._services.temples.requests.connect(self._command)
         self._waiting.put_event(self._connection.subscribed)
         self._thread.start()
         self._connection.start()
@@ -134,7 +139,7 @@ class Intake:
     def on_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """Enqueue a message; raises `WireError` for one that is not processed."""
         temple, leaf = contract.parse_topic(topic)
-        if leaf in (contract.Token.leaf, contract.Doubt.leaf) and not self._consumes(temple):
+        if leaf in (contract.Token.leaf, contract.Doubt.leaf) and not self._services.temples.is_own(temple):
             return
         if not self._waiting.expects(temple):
             raise _refusal(temple)
@@ -178,6 +183,7 @@ class Intake:
         if time.monotonic() >= self._time_due:
             self._time_due = time.monotonic() + TIME_EVERY
             self._persist(self._services.temples.pass_time)
+            self._subscribe_own()
             self._request_missing()
             self._publish_changes()
         if time.monotonic() >= self._acks_due:
@@ -211,7 +217,7 @@ class Intake:
             return
         self._scores_due = time.monotonic() + SCORES_EVERY
         hotspot = self._hotspot()
-        for temple in filter(lambda each: self._consumes(each.name), self._services.temples.all()):
+        for temple in self._services.temples.own():
             try:
                 table = self._services.tables.find(temple.table_id)
                 known = (table.id, table.version) if table else (None, 0)
@@ -283,12 +289,26 @@ class Intake:
 
     def _acknowledge_all(self) -> None:
         if self._up:
-            for temple in self._services.temples.all():
+            for temple in self._services.temples.own():
                 if temple.alive and temple.source:
                     self._acknowledge(temple.name, temple.source)
 
-    def take_over(self, temple: str) -> None:
-        """Acknowledge what is stored of a temple whose tokens this companion now stores; safe from any thread."""
+    def _subscribe_own(self) -> None:
+        if self._shared:
+            own = {temple.name for temple in self._services.temples.own()}
+            self._connection.subscribe(
+                [(contract.topic(name, each.leaf), each.qos) for name in sorted(own) for each in _OWN]
+            )
+
+    def take_over(self, topic: str) -> None:
+        """Note what another companion may have changed before this one took it over; safe from any thread.
+
+        What is stored of a temple is acknowledged, so that it sends the rest.
+        """
+        kind, _, temple = topic.partition(":")
+        if kind != "temple":
+            return
+        self._subscribe_own()
         self._scored.pop(temple, None)
         self._moods.pop(temple, None)
         known = self._services.temples.find(temple)
@@ -296,7 +316,7 @@ class Intake:
             self._acknowledge(temple, known.source)
 
     def _acknowledge(self, temple: str, source: str) -> None:
-        if not self._consumes(temple):
+        if not self._services.temples.is_own(temple):
             return
         mark = self._services.temples.ledgers.mark(source)
         self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock(), mark.doubts))

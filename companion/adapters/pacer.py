@@ -12,12 +12,9 @@ from companion.adapters.background import Background
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
 from companion.service.services import Services
-from templo.liveness import DISK_S, IDLE_S, NETWORK_S, Beat, no_heartbeat
+from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
 
 log = logging.getLogger(__name__)
-
-_ALL = "*"
-"""In place of a table's id."""
 
 
 def seconds(table: Table) -> float:
@@ -26,7 +23,7 @@ def seconds(table: Table) -> float:
 
 
 class Pacer(Background):
-    """Watches every table for a move of the app, and makes it when it is due.
+    """Watches every table that this companion owns for a move of the app, and makes it when it is due.
 
     At the start it checks every table, so that it continues where an earlier run ended.
     """
@@ -36,17 +33,12 @@ class Pacer(Background):
         services: Services,
         wait: Callable[[Table], float] = seconds,
         beat: Beat = no_heartbeat,
-        is_own: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Store the arguments; `start` begins. `wait` gives the seconds before the app's next move at a table.
-
-        `is_own` says whether this companion makes the moves, if several share a store.
-        """
+        """Store the arguments; `start` begins. `wait` gives the seconds before the app's next move at a table."""
         super().__init__("pacer")
         self._services = services
         self._wait = wait
         self._beat = beat
-        self._is_own = is_own
         self._changed: SimpleQueue[str | None] = SimpleQueue()
         self._due: dict[str, float] = {}
         self._unread: dict[str, float] = {}
@@ -60,19 +52,10 @@ class Pacer(Background):
 
     def start(self) -> None:
         """Start, with every table that is already waiting."""
-        if self._is_own():
-            self._notice_all()
-        super().start()
-
-    def look_at_all(self) -> None:
-        """Let the thread check every table, whichever companion made its last move. Safe from any thread."""
-        self._changed.put(_ALL)
-
-    def _notice_all(self) -> None:
-        """Note every table at which there may be something to do; raises `ServiceError` ``store_failing``."""
-        for table in self._services.tables.all():
+        for table in self._services.tables.own():
             if table.phase == "running":  # looking at a table whose game is over reads its whole log
                 self._changed.put(table.id)
+        super().start()
 
     def stop(self) -> None:
         """End the thread; a move that is being made is finished first."""
@@ -97,13 +80,7 @@ class Pacer(Background):
 
     def _look_at(self, table_id: str) -> None:
         self._unread.pop(table_id, None)
-        if not self._is_own():
-            return
         try:
-            if table_id == _ALL:
-                self._beat(NETWORK_S)  # it reads the logs of all tables that other companions have changed
-                self._notice_all()
-                return
             table = self._services.tables.find(table_id)
         except ServiceError as error:
             log.warning("table %s cannot be looked at, trying again: %s", table_id, error)
@@ -123,7 +100,7 @@ class Pacer(Background):
         now = time.monotonic()
         for table_id in [each for each, at in self._due.items() if at <= now]:
             del self._due[table_id]
-            if not self._is_own():
+            if not self._services.tables.is_own(table_id):
                 continue
             self._beat(DISK_S)  # a move may take seconds to find
             try:

@@ -21,6 +21,7 @@ from companion.adapters.background import Background
 from companion.adapters.credentials import Offered, brokers_for
 from companion.adapters.database import store_lock
 from companion.adapters.database.opening import StoreError, sqlite_path, without_password
+from companion.adapters.database.owners import Owners
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.idleness import Idleness
 from companion.adapters.message_end import MessageEnd
@@ -32,13 +33,14 @@ from companion.adapters.owner import FILE, ORGANISER_FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
-from companion.cli import demo, sharing
+from companion.cli import demo
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.games.kit import Game
+from companion.service.messages import TOPIC as MESSAGE
 from companion.service.services import Services
-from companion.service.workspace import MESSAGE, Workspace
+from companion.service.workspace import Workspace
 from companion.web import create_app
 from companion.web.config import WebConfig
 from companion.web.server.serving import Server
@@ -107,19 +109,17 @@ class _Daemon:
         self._is_stopping = False
         shared = settings.shared == "on"
         self._pulse = Pulse(
-            ("intake", "link", "server", "pages", "pacer", *(sharing.THREADS if shared else ())), time.monotonic
+            ("intake", "link", "server", "pages", "pacer", *(("owners",) if shared else ())), time.monotonic
         )
         self._hub = Hub()
         self._store = store
-        workspace = Workspace(
-            self._store, games, _now, secrets.token_bytes, self._on_change, paced=True, shared=shared
+        self._owners = self._shared_owners() if shared else None
+        workspace = self._workspace = Workspace(
+            self._store, games, _now, secrets.token_bytes, self._on_change, paced=True, owners=self._owners
         )
         self.services = services = Services.over(workspace)
-        if services.setup.finished:
-            services.setup.finish()
         self._message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: self._hub.publish(MESSAGE))
-        self._share = self._sharing(workspace) if shared else sharing.Alone()
-        self._pacer = Pacer(services, beat=self._pulse.of("pacer"), is_own=self._share.paces)
+        self._pacer = Pacer(services, beat=self._pulse.of("pacer"))
         self._shelving = Shelving(services.tables.shelve)
         self._playtests = Playtests(settings.state_directory / "playtests", settings.games)
         network = NetworkHelper()
@@ -132,9 +132,9 @@ class _Daemon:
             self._pulse.of("intake"),
             self._pulse.of("link"),
             self._pulse.of("network"),
-            self._share.consumes,
             network.hotspot_is_open,
             self._idleness.touch,
+            shared=shared,
         )
         config = self._web_config(instance, network, first_start)
         self._app = create_app(services, self._hub, config)
@@ -150,6 +150,8 @@ class _Daemon:
             pages_beat=self._pulse.of("pages"),
             prove=lambda: self._hub.streams,
         )
+        if services.setup.finished:
+            services.setup.finish()
 
     def serve(self, supervised: Supervisor, demo_temples: Sequence[str], deck: Path | None) -> int:
         """Serve until a signal or a thread's death ends it; return the process's exit status.
@@ -162,7 +164,11 @@ class _Daemon:
         self._catch_ends()
         self._intake.start()
         self._pacer.start()
-        self._share.start(self._intake.take_over, self._pacer.look_at_all)
+        self._workspace.on_taken.append(self._intake.take_over)
+        if self._owners:
+            self._owners.followed = self._workspace
+            self._owners.count_wrong = self._app.extensions["site"].lockout.count
+            self._owners.start()
         self._shelving.start()
         if self._settings.web.idle_s:
             self._idleness.start()
@@ -178,7 +184,8 @@ class _Daemon:
             self._hub.close()
             for draft in drafts:
                 draft.stop()
-            self._share.stop()
+            if self._owners:
+                self._owners.stop()
             self._intake.stop()
             self._pacer.stop()
             self._shelving.stop()
@@ -190,12 +197,12 @@ class _Daemon:
             raise StoreError(f"store {without_password(self._settings.store_url)!r} is damaged ({self._damage})")
         return EXIT_DEAD if self._died else 0
 
-    def _sharing(self, workspace: Workspace) -> sharing.Share:
+    def _shared_owners(self) -> Owners:
         name = f"{socket.gethostname().partition('.')[0][:32]}:{self._settings.web.port}"
-        return sharing.Share(self._settings.store_url, workspace, self.services, self._pulse, name)
+        return Owners(self._settings.store_url, secrets.token_hex(8), name, self._pulse.of("owners"))
 
     def _web_config(self, instance: str, network: NetworkHelper, first_start: bool) -> WebConfig:
-        settings, share, intake = self._settings, self._share, self._intake
+        settings, owners, intake = self._settings, self._owners, self._intake
         return WebConfig(
             allowed_hosts=settings.web.allowed_hosts,
             address=self._address,
@@ -206,15 +213,16 @@ class _Daemon:
             streams_each=settings.web.streams_each,
             owner=_code(settings.state_directory / FILE),
             organiser=_code(settings.state_directory / ORGANISER_FILE),
-            installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
+            installation=lambda: installation.look(
+                owners.companions if owners else tuple, settings.broker.addresses, intake.broker
+            ),
             offered=Offered(Path(settings.pairing.folder) if settings.pairing.folder else None),
             brokers=lambda host: settings.pairing.brokers or brokers_for(host, settings.broker.addresses),
             network=network,
             name_address=self._name_address,
             first_start=first_start,
             authority=Path(settings.web.authority) if settings.web.authority else None,
-            announce_wrong=share.announce_wrong,
-            stores=share.consumes,
+            announce_wrong=owners.announce_wrong if owners else lambda who: None,
             is_connected=lambda: intake.subscribed,
             boot_fault=boot_fault.read,
         )
@@ -222,9 +230,6 @@ class _Daemon:
     def _on_change(self, topic: str) -> None:
         if topic == MESSAGE:
             self._message_end.look()
-        if who := sharing.wrong_coder(topic):
-            self._app.extensions["site"].lockout.count(who)
-            return
         self._hub.publish(topic)
         self._pacer.notice(topic)
 

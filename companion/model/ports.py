@@ -126,44 +126,17 @@ class KnownTokens(NamedTuple):
 
 
 class Conflict(Exception):
-    """Another writer of the same store was first; the message says with what. Read its changes, and try again."""
+    """Another companion was first; the message says with what. Read its changes, and try again."""
 
 
 class Transaction(Protocol):
     """One change of the store: all of it is durable when it ends, or none."""
 
-    def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
-        """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
+    def fence(self, epochs: Mapping[str, int]) -> None:
+        """Raise `Conflict` unless these topics still have these numbers of their ownership, and keep them so.
 
-    def expect_old(self, old: Mapping[str, OldTokens | None]) -> None:
-        """Raise `Conflict` unless the old tokens of these sources are stored like this, and lock their rows.
-
-        Only in a shared store, and after `expect_temples`.
+        Only in a shared store: no other companion becomes their owner before the commit.
         """
-
-    def expect_versions(self, versions: Mapping[str, int]) -> None:
-        """Raise `Conflict` unless the logs of these tables end with these numbers; only in a shared store."""
-
-    def expect_unassigned(self, old: OldTokens, tokens: Sequence[StoredToken]) -> None:
-        """Raise `Conflict` unless these are the old tokens that belong to no table; only in a shared store."""
-
-    def expect_new(self, tokens: Sequence[contract.Token], held: Collection[str]) -> None:
-        """Raise `Conflict` if one of these tokens is stored, or held apart without being in `held`, by its id.
-
-        Only in a shared store: another companion may have stored it since `Store.known` was read.
-        """
-
-    def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
-        """Store the request `request` to a temple in place of the request `before`, if any.
-
-        Only in a shared store: it is for the other companions, and not part of a backup.
-        """
-
-    def announce(self, origin: str, topics: Sequence[str]) -> None:
-        """Announce to the other companions of a shared store, at the commit, what this change concerns."""
-
-    def expect_note(self, name: str, value: str) -> None:
-        """Raise `Conflict` unless a note has this value, and lock it."""
 
     def set_note(self, name: str, value: str) -> None:
         """Store a note about this companion under a name, replacing the former one."""
@@ -172,7 +145,7 @@ class Transaction(Protocol):
         """Add a new table."""
 
     def append(self, table_id: str, entries: Sequence[Entry]) -> None:
-        """Append entries to a table's log; their numbers show whether another writer was first."""
+        """Append entries to a table's log."""
 
     def set_outline(self, table_id: str, version: int, summary: str) -> None:
         """Store the summary of a table at a version of its log, replacing an earlier one."""
@@ -250,9 +223,6 @@ class Store(Protocol):
 
     def temples(self) -> Iterable[TempleRecord]:
         """Return every stored temple."""
-
-    def requests(self, temples: Collection[str]) -> Mapping[str, str]:
-        """Return the last request of any companion to each of these temples; only in a shared store."""
 
     def marks(
         self, temples: Collection[str] | None = None, sources: Collection[str] = ()

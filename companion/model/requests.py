@@ -114,14 +114,6 @@ _SHAPES: Mapping[contract.CommandName, type[Answer]] = {
 SENT, ANSWERED, REFUSED, SILENT = "sent", "answered", "refused", "silent"
 
 
-class _Stored(Struct, frozen=True):
-    command: str
-    post: str
-    sent_at: datetime
-    reply: str
-    replied_at: datetime | None
-
-
 @dataclass(frozen=True, slots=True)
 class TempleRequest:
     """One request to a temple and its outcome. `post` is the id of the post that made it."""
@@ -136,44 +128,6 @@ class TempleRequest:
     error: str = ""
     widths_ms: tuple[float, ...] = ()
     """What a calibration has measured so far, by the tokens themselves."""
-    reply: contract.Reply | None = None
-    """The temple's last reply, unparsed."""
-
-    def stored(self) -> str:
-        """Return it in its stored form, for other companions."""
-        fields = {
-            "command": contract.encode(self.command).decode(),
-            "post": self.post,
-            "sent_at": self.sent_at,
-            "reply": contract.encode(self.reply).decode() if self.reply else "",
-            "replied_at": self.answered_at if self.reply else None,
-        }
-        return msgspec.json.encode(fields).decode()
-
-    @classmethod
-    def read(cls, stored: str) -> TempleRequest:
-        """Return what `stored` wrote.
-
-        >>> now = datetime.fromisoformat("2026-11-21T18:00Z")
-        >>> command = contract.Command("c" * 32, contract.CommandName.IDENTIFY, now)
-        >>> request = TempleRequest(command, "post", now)
-        >>> TempleRequest.read(request.stored()) == request
-        True
-        """
-        fields = msgspec.json.decode(stored, type=_Stored)
-        command = contract.decode(contract.Command.leaf, fields.command.encode())
-        assert isinstance(command, contract.Command)
-        request = cls(command, fields.post, fields.sent_at)
-        if fields.reply and fields.replied_at:
-            reply = contract.decode(contract.Reply.leaf, fields.reply.encode())
-            assert isinstance(reply, contract.Reply)
-            return request.replied(reply, fields.replied_at)
-        return request
-
-    def read_on(self, other: TempleRequest) -> TempleRequest:
-        """Return it after another companion stored `other`: a newer request, or the reply to this one."""
-        is_news = other.command.id != self.command.id or (self.stage != ANSWERED and not other.pending)
-        return other if is_news else self
 
     @property
     def pending(self) -> bool:
@@ -196,14 +150,14 @@ class TempleRequest:
             return self
         if not reply.ok:
             code, reason = reply.code or "", reply.error or ""
-            return replace(self, stage=REFUSED, answered_at=now, code=code, error=reason, reply=reply)
+            return replace(self, stage=REFUSED, answered_at=now, code=code, error=reason)
         try:
             shape = Verdict if self.command.keep is not None else _SHAPES[self.command.name]
             answer: Any = msgspec.convert(dict(reply.result or {}), shape)
         except msgspec.ValidationError as error:
             reason = str(error)[:200]
-            return replace(self, stage=REFUSED, answered_at=now, code="garbled", error=reason, reply=reply)
-        return replace(self, stage=ANSWERED, answered_at=now, answer=answer, reply=reply)
+            return replace(self, stage=REFUSED, answered_at=now, code="garbled", error=reason)
+        return replace(self, stage=ANSWERED, answered_at=now, answer=answer)
 
     def timed(self, now: datetime) -> TempleRequest:
         """Return it as of now: its reply may be overdue."""

@@ -188,8 +188,6 @@ class Temple:
         known = {each.token.token for each in self.recent}
         new = [each for each in reversed(stored.recent) if each.token.token not in known]
         falls = [each.received_at for each in reversed(stored.recent) if _is_news(each)]
-        request = self.request.read_on(stored.request) if self.request and stored.request else stored.request
-        request = request or self.request
         return replace(
             self,
             source=stored.source,
@@ -199,7 +197,7 @@ class Temple:
             quarantined=stored.quarantined,
             old=stored.old,
             falls=_last_minute(tuple(falls), now),
-            request=request and request.saw(new),
+            request=self.request and self.request.saw(new),
         )
 
     def timed(self, now: datetime) -> Temple:

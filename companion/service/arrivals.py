@@ -171,8 +171,6 @@ class _Batch:
             if each.token.token not in stored and each.token.token not in held
         }
         if self._stored:
-            new = [each.token for each in self._stored]
-            self._change.also_expect(lambda store: store.expect_new(new, held))
             self._change.also(lambda store: store.add_tokens(self._stored))
         if self.resent:
             self._change.also(lambda store: store.add_numbers(self.resent))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from companion.games.kit import Refusal, Seat
 from companion.model.entries import Action
-from companion.model.ports import Conflict, OldTokens, Transaction
+from companion.model.ports import Conflict, Transaction
 from companion.model.table import Charter, Entry, ServiceError, Table
 from companion.model.temples import Source, Temple
+from companion.service.known_notes import KnownNotes
 from companion.service.known_tables import KnownTables
 from companion.service.known_temples import KnownTemples
 
@@ -25,29 +26,29 @@ class Change:
         self,
         tables: KnownTables,
         temples: KnownTemples,
+        notes: KnownNotes,
         take: Callable[[str, Iterable[str]], None],
         clock: Callable[[], datetime],
         paced: bool,
-        origin: str,
     ) -> None:
         """Start without locks.
 
         `take` takes the locks of names of one kind, `clock` returns aware times in UTC. `paced` says that a pacer
-        makes the app's moves for absent players one at a time. `origin` marks this companion's announcements; it is
-        empty if the store is not shared.
+        makes the app's moves for absent players one at a time.
         """
         self.paced = paced
         self._known_tables = tables
         self._known_temples = temples
+        self._known_notes = notes
         self._take = take
         self._clock = clock
-        self._origin = origin
+        self.locked_notes: frozenset[str] = frozenset()
         self.locked_temples: frozenset[str] = frozenset()
         self.locked_tables: frozenset[str] = frozenset()
         self._found: dict[str, Table] = {}
-        """Each locked table as this change sees it; other companions may append to it meanwhile."""
-        self._old: dict[str, OldTokens | None] = {}
-        """The old tokens of each source that this change has looked at, as they were then."""
+        """Each locked table as it was before this change."""
+        self.known_sources: set[str] = set()
+        """The sources that this change has looked at."""
         self.discard()
 
     def discard(self) -> None:
@@ -56,12 +57,26 @@ class Change:
         self.temples: dict[str, tuple[Temple, bool]] = {}
         """Each changed temple, and whether its table's page shows the change."""
         self.sources: dict[str, Source] = {}
+        self.notes: dict[str, str] = {}
         self._opened: list[Charter] = []
         self._entries: dict[str, list[Entry]] = {}
         self._keys: dict[str, Mapping[Seat, str]] = {}
         self._others: list[Callable[[Transaction], None]] = []
 
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics of everything that it has locked."""
+        kinds = (("note", self.locked_notes), ("temple", self.locked_temples), ("table", self.locked_tables))
+        return frozenset(f"{kind}:{name}" for kind, names in kinds for name in names)
+
     # Locks
+
+    def lock_notes(self, *names: str) -> None:
+        """Take the locks of these notes, before that of any temple or table."""
+        if self.locked_notes or self.locked_temples or self.locked_tables:
+            raise RuntimeError(f"notes {sorted(names)} are locked late; expected all at once, before anything else")
+        self._take("note", names)
+        self.locked_notes = frozenset(names)
 
     def lock_temples(self, *names: str | None) -> None:
         """Take the locks of these temples, known or not, before that of any table."""
@@ -74,10 +89,11 @@ class Change:
     def lock_tables(self, *table_ids: str, new: str = "") -> None:
         """Take the locks of these tables, and of the id of a new one; raises `ServiceError` ``unknown_table``."""
         wanted = {self._known_tables.get(table_id).id for table_id in table_ids}
-        if wanted and (self.locked_tables):
+        if wanted and self.locked_tables:
             raise RuntimeError(f"tables {sorted(wanted)} are locked late; expected all at once")
-        self._take("table", {*wanted, new} if new else wanted)
-        self.locked_tables |= wanted
+        taken = {*wanted, new} if new else wanted
+        self._take("table", taken)
+        self.locked_tables |= taken
         self._found |= {table_id: self._known_tables.get(table_id) for table_id in wanted}
 
     def lock_with_temple(self, table_id: str, temple: str | None = None) -> Table:
@@ -121,21 +137,20 @@ class Change:
 
     def source(self, source: str) -> Source | None:
         """Return a source as this change leaves it, or None if it is unknown."""
-        if source in self.sources:
-            return self.sources[source]
-        known = self._known_temples.source(source)
-        self._old.setdefault(source, known.old if known else None)
-        return known
+        self.known_sources.add(source)
+        return self.sources[source] if source in self.sources else self._known_temples.source(source)
 
-    @property
-    def known_sources(self) -> Collection[str]:
-        """The sources that this change has looked at."""
-        return self._old.keys()
+    def note(self, name: str) -> str:
+        """Return a locked note as this change leaves it, or an empty string."""
+        return self.notes[name] if name in self.notes else self._known_notes.get(name)
 
     # Changing
 
     def open(self, charter: Charter) -> Table:
-        """Open a new table."""
+        """Open a new table. Its lock is taken whenever that is: nobody else knows its id."""
+        if charter.id not in self.locked_tables:
+            self._take("table", [charter.id])
+            self.locked_tables |= {charter.id}
         table = Table.opened(charter, self._known_tables.game(charter.game))
         self._opened.append(charter)
         self.tables[charter.id] = table
@@ -166,7 +181,7 @@ class Change:
 
     def put(self, temple: Temple, *, visible: bool = True) -> None:
         """Replace a locked temple. `visible` says that the page of its table shows the change."""
-        before = self._known_temples.find(temple.name)
+        before = self._known_temples.seen(temple.name)
         if visible and temple.health() != (before or Temple(temple.name)).health():
             exact = before is not None and before.status is not None
             temple = replace(temple, since=self.now, exact=exact)
@@ -179,17 +194,12 @@ class Change:
         """Replace a source, whose temple is locked."""
         self.sources[source.id] = source
 
+    def set_note(self, name: str, value: str) -> None:
+        """Replace a locked note."""
+        self.notes[name] = value
+
     def write(self, transaction: Transaction) -> None:
         """Write everything to the store."""
-        if self._origin:
-            known = {name: self._known_temples.find(name) for name in self.locked_temples}
-            transaction.expect_temples({name: temple.stored() if temple else None for name, temple in known.items()})
-            transaction.expect_old(self._old)
-            # Appending to a log shows by itself whether another companion was first.
-            transaction.expect_versions(
-                {name: table.version for name, table in self._found.items() if name not in self._entries}
-            )
-            transaction.announce(self._origin, self._topics())
         for charter in self._opened:
             transaction.add_table(charter)
         for table_id, entries in self._entries.items():
@@ -205,20 +215,14 @@ class Change:
                 transaction.set_mark(source.id, source.temple, source.mark.seq)
             if source.old is not None and (before is None or before.old != source.old):
                 transaction.set_old(source.old)
+        for name, value in self.notes.items():
+            transaction.set_note(name, value)
         for other in self._others:
             other(transaction)
 
     def also(self, write: Callable[[Transaction], None]) -> None:
         """Write something more in the same transaction, after everything else."""
         self._others.append(write)
-
-    def also_expect(self, expect: Callable[[Transaction], None]) -> None:
-        """Call what raises `Conflict` unless the store holds what this change has read there; if it is shared.
-
-        It is called in the same transaction, while no other companion can change the locked temples.
-        """
-        if self._origin:
-            self._others.append(expect)
 
     @property
     def writes(self) -> bool:
@@ -228,38 +232,18 @@ class Change:
             or self._entries
             or self._keys
             or self.sources
+            or self.notes
             or self._others
             or any(self._is_news(temple) for temple, _ in self.temples.values())
         )
-
-    def _topics(self) -> list[str]:
-        """Return the topics to announce to other companions."""
-        topics = [*(f"table:{table_id}" for table_id in self.tables), *self.paced_topics()]
-        if any(self._is_listed_anew(table) for table in self.tables.values()):
-            topics.append("tables")
-        for temple, visible in self.temples.values():
-            topics += [
-                f"temple:{temple.name}",
-                *([f"table:{temple.table_id}"] if visible and temple.table_id else ()),
-            ]
-        return [*dict.fromkeys(topics)]
 
     def paced_topics(self) -> list[str]:
         """Return a topic for each table that awaits the app's next move, or did before this change."""
         tables = self.tables.values() if self.paced else ()
         return [f"pace:{each.id}" for each in tables if any(map(_goes_on, (each, self._found.get(each.id))))]
 
-    def _is_listed_anew(self, table: Table) -> bool:
-        before = self._found.get(table.id)
-        return before is None or before.phase != table.phase
-
     def _is_news(self, temple: Temple) -> bool:
-        before = self._known_temples.find(temple.name)
-        return before is None or before.stored() != temple.stored()
-
-    def known_version(self, table_id: str) -> int:
-        """Return the version of a locked table that this change sees."""
-        return self._found[table_id].version
+        return self._known_temples.stored(temple.name) != temple.stored()
 
 
 def _goes_on(table: Table | None) -> bool:

@@ -184,7 +184,6 @@ class Decisions:
             name = table.chair(by).name or by
             table = change.enter(table_id, by, Decide(OLD, old.through))
             arrived = self._store.old_tokens(old)
-            change.also_expect(lambda store: store.expect_unassigned(old, arrived))
             scored = [stored for stored in arrived if contract.Flag.TEST not in stored.token.flags]
             for stored in scored:
                 table = change.enter(table_id, TEMPLE, table.fall(stored.token, doubt=OLD))

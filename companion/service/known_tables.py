@@ -81,7 +81,7 @@ class KnownTables:
         return table
 
     def find_new(self) -> list[Table]:
-        """Return the tables of a shared store that another companion has opened and not announced yet."""
+        """Return the tables of a shared store that another companion has opened a moment ago."""
         before = set(self._tables)
         if self._shared:
             self.read_charters()
@@ -122,16 +122,25 @@ class KnownTables:
     def unused(self) -> list[Table]:
         """Return the finished tables that nobody has read since the last call."""
         used, self._used = self._used, set()
-        tables = self.all()
-        return [
-            each for each in tables if each.phase == "over" and not isinstance(each, Outline) and each.id not in used
-        ]
+        over = [each for each in self.as_read() if each.phase == "over" and not isinstance(each, Outline)]
+        return [each for each in over if each.id not in used]
 
-    def expect_more(self, table_ids: Collection[str]) -> None:
-        """Note that other companions have opened these tables or appended to them."""
+    def mark_behind(self, table_ids: Collection[str]) -> None:
+        """Note that these tables may have been opened or appended to without this companion's knowledge."""
         self._behind |= table_ids & self._tables.keys()
         if unknown := table_ids - self._tables.keys():
             self.read_charters(unknown)
+
+    def read_on(self, table_id: str) -> Table | None:
+        """Read what the store has more of a locked table, and return it; raises `ServiceError`."""
+        was_behind = table_id in self._behind
+        self.mark_behind({table_id})
+        try:
+            return self.find(table_id)
+        except ServiceError:
+            if not was_behind:
+                self._behind.discard(table_id)
+            raise
 
     def read_charters(self, only: Collection[str] | None = None) -> None:
         """Add the tables that other companions have opened; their logs are read when somebody looks at them."""
@@ -174,7 +183,7 @@ class KnownTables:
     def _current(self, table_id: str) -> Table | None:
         """Return a table with everything that the store has of it, or None if there is none or its log is broken."""
         if self._shared and table_id and table_id not in self._tables:
-            self.read_charters([table_id])  # a table that was opened just now may not have been announced yet
+            self.read_charters([table_id])  # another companion may have opened it just now
         table = self._tables.get(table_id)
         if table is None or (table_id not in self._behind and not isinstance(table, Outline)):
             return table
@@ -186,7 +195,7 @@ class KnownTables:
         table, is_behind = self._tables.get(table_id), table_id in self._behind
         if table is None or not (is_behind or isinstance(table, Outline)):
             return table
-        self._behind.discard(table_id)  # first, so that whatever is announced during the read is read again
+        self._behind.discard(table_id)  # first, so that whatever changes during the read is read again
         try:
             if isinstance(table, Outline):
                 after = self._folded(table.charter, self._store.entries(table_id), self._store.keys(table_id))

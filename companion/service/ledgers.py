@@ -43,9 +43,9 @@ class Ledgers:
         """
         is_news = self._counts.get(name) != count
         self._counts[contract.temple_name(name)] = count
-        if self._workspace.temples.find(name) is not None:
+        if self._workspace.temples.seen(name) is not None:
             try:
-                self._workspace.run(lambda change: self.meet(change, change.temple(name)), temples=[name])
+                self._workspace.run(lambda change: self.meet(change, change.temple(name)), temples=[name], live=True)
             except ServiceError as error:
                 log.error("cannot store that %r was met; its next token does: %s", name, error.facts["reason"])
         if is_news:

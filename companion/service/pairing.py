@@ -6,9 +6,7 @@ import logging
 from collections.abc import Callable
 
 from companion.model.pairing import NOTE, PairingCode, decode, encode, find, new_code, with_code, with_used
-from companion.model.ports import Transaction
 from companion.model.table import ServiceError, Table
-from companion.service.change import Change
 from companion.service.temples import TempleService
 from companion.service.workspace import Workspace
 
@@ -36,7 +34,7 @@ class PairingService:
 
     def find(self, typed: str) -> PairingCode:
         """Return what a code is for; raises `ServiceError` as `companion.model.pairing.find` does."""
-        return find(decode(self._workspace.store.note(NOTE)), typed, self._workspace.clock())
+        return find(decode(self._workspace.notes.get(NOTE)), typed, self._workspace.clock())
 
     def use(self, typed: str) -> Table | None:
         """Use a code up, and let its temple serve its table, which is returned if it is still open.
@@ -65,14 +63,6 @@ class PairingService:
         return table if table and table.phase != "over" and table.game.uses_temple else None
 
     def _change(self, after: Callable[[tuple[PairingCode, ...]], tuple[PairingCode, ...]]) -> None:
-        def work(change: Change) -> None:
-            stored = self._workspace.store.note(NOTE)
-            codes = encode(after(decode(stored)))
-
-            def write(transaction: Transaction) -> None:
-                transaction.expect_note(NOTE, stored)
-                transaction.set_note(NOTE, codes)
-
-            change.also(write)
-
-        self._workspace.run(work)
+        self._workspace.run(
+            lambda change: change.set_note(NOTE, encode(after(decode(change.note(NOTE))))), notes=[NOTE]
+        )

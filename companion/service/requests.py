@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from companion.model.missing import EMPTY, NEVER, REFUSED, SILENT, Missing
@@ -35,18 +36,11 @@ class TempleRequests:
         self._workspace = workspace
         self._ledgers = ledgers
         self._carrier: Carrier | None = None
-        self._consumes: Callable[[str], bool] = lambda name: True
         self._missing: dict[str, Missing] = {}
-        self._sent: dict[str, str] = {}
-        """The id of the last request that this companion sent to each temple."""
 
-    def connect(self, carrier: Carrier, consumes: Callable[[str], bool] = lambda name: True) -> None:
-        """Send requests through `carrier` from now on; `consumes` says whose missing tokens are requested.
-
-        If several companions share a store, one of them stores each temple's tokens.
-        """
+    def connect(self, carrier: Carrier) -> None:
+        """Send requests through `carrier` from now on."""
         self._carrier = carrier
-        self._consumes = consumes
 
     def send(
         self,
@@ -78,7 +72,7 @@ class TempleRequests:
                 raise ServiceError("bad_count", most=MOST)
             details: dict[str, Any] = {"god": god, "count": count, "keep": keep, "notice": notice}
             command = contract.Command(self._workspace.entropy(16).hex(), what, change.now + LIVES, **details)
-            self._put(change, temple, TempleRequest(command, post, change.now))
+            change.put(replace(temple, request=TempleRequest(command, post, change.now)))
             return command
 
         self._carry(name, self._workspace.run(work, temples=[name]))
@@ -95,42 +89,31 @@ class TempleRequests:
             command = contract.Command(
                 self._workspace.entropy(16).hex(), calibrate, change.now + LIVES, god=god, keep=False
             )
-            self._put(change, temple, TempleRequest(command, command.id, change.now))
+            change.put(replace(temple, request=TempleRequest(command, command.id, change.now)))
             return command
 
         self._carry(name, self._workspace.run(work, temples=[name]))
 
     def _carry(self, name: str, command: contract.Command | None) -> None:
         if command is not None and self._carrier is not None:
-            self._sent[name] = command.id
             self._carrier(name, command)
-
-    def _put(self, change: Change, temple: Temple, request: TempleRequest, *, visible: bool = True) -> None:
-        """Replace the last request to a temple, for the other companions of a shared store too."""
-        if self._workspace.origin:
-            before = temple.request.command.id if temple.request else ""
-            change.also(lambda store: store.set_request(temple.name, before, request.command.id, request.stored()))
-        change.put(replace(temple, request=request), visible=visible)
 
     def receive_reply(self, name: str, reply: contract.Reply, now_s: float = 0.0) -> None:
         """Process a temple's reply; a reply to anything but the last requests is ignored.
 
         `now_s` is of the same clock as that of `request_missing`.
         """
-        if self._workspace.temples.find(name) is None:
+        if self._workspace.temples.seen(name) is None:
             return
 
         def work(change: Change) -> None:
             temple = change.temple(name)
             if (missing := self._missing.get(name)) is not None:
                 temple = self._with_missing(temple, missing.replied(reply, now_s))
-            if temple.request is not None and reply.id == temple.request.command.id == self._sent.get(name):
-                self._put(change, temple, temple.request.replied(reply, change.now), visible=False)
-            else:  # the companion that sent it stores the reply
-                request = temple.request and temple.request.replied(reply, change.now)
-                change.put(replace(temple, request=request), visible=False)
+            request = temple.request and temple.request.replied(reply, change.now)
+            change.put(replace(temple, request=request), visible=False)
 
-        self._workspace.run(work, temples=[name])
+        self._workspace.run(work, temples=[name], live=True)
 
     def request_missing(self, now_s: float) -> None:
         """Request the missing tokens of each temple; `now_s` is of a monotonic clock.
@@ -138,18 +121,18 @@ class TempleRequests:
         Call it twice a second, and after tokens were stored. Only the temple's own ledger is considered, because a
         request names a number and no ledger.
         """
-        for temple in self._workspace.temples.all():
-            with self._workspace.change(
-                temples=[temple.name]
-            ) as change:  # nothing of it is stored, so there is never a conflict
-                temple = change.temple(temple.name)
-                change.put(self._checked(temple, now_s), visible=False)
+
+        def work(name: str, change: Change) -> None:
+            change.put(self._checked(change.temple(name), now_s), visible=False)
+
+        for temple in self._workspace.temples.as_read():
+            self._workspace.run(partial(work, temple.name), temples=[temple.name], live=True)
 
     def _checked(self, temple: Temple, now_s: float) -> Temple:
         """Request a temple's missing tokens if that is due; return the temple with what prevents their arrival."""
         gap = bool(self._ledgers.mark(temple.source).ahead)
         present = temple.alive or (gap and temple.status is None)
-        is_own = self._carrier is not None and self._consumes(temple.name)
+        is_own = self._workspace.owners.holds(f"temple:{temple.name}")
         if not (present and temple.reachable and temple.source and self._carrier and is_own):
             self._missing.pop(temple.name, None)
             return replace(temple, trouble=None)

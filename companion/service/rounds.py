@@ -11,7 +11,6 @@ from companion.games.kit import Result
 from companion.model.entries import Sit
 from companion.model.lobby import clean_name, complete_options, seats_of
 from companion.model.plays import result_of
-from companion.model.ports import Transaction
 from companion.model.rounds import (
     NOTE,
     PAIRINGS,
@@ -57,7 +56,7 @@ class RoundService:
 
     def page(self) -> EventPage | None:
         """Return the current event with its tables and standings; raises `ServiceError`."""
-        return self._page(self._workspace.store.note(NOTE))
+        return self._page(self._workspace.notes.get(NOTE))
 
     def start(
         self,
@@ -88,10 +87,9 @@ class RoundService:
         event = Event(game, preset, size, pairing, tuple(order))
 
         def work(change: Change) -> list[str]:
-            stored = self._workspace.store.note(NOTE)
-            if stored:
+            if change.note(NOTE):
                 raise ServiceError("event_runs")
-            return self._open_round(change, stored, event, title, temples)
+            return self._open_round(change, event, title, temples)
 
         self._run(work)
 
@@ -111,8 +109,7 @@ class RoundService:
         names = read_players(players)
 
         def work(change: Change) -> list[str]:
-            stored = self._workspace.store.note(NOTE)
-            page = self._page(stored, read_on=True)
+            page = self._page(change.note(NOTE), read_on=True)
             if page is None:
                 raise ServiceError("no_event")
             _check_id(page.event, event_id)
@@ -125,7 +122,7 @@ class RoundService:
             stay = [name for name in page.event.players if name in wanted]  # a round robin goes by their order
             new = [name for name in wanted if name not in stay]
             event = msgspec.structs.replace(page.event, players=(*stay, *new))
-            return self._open_round(change, stored, event, title, temples, page.standings)
+            return self._open_round(change, event, title, temples, page.standings)
 
         self._run(work)
 
@@ -136,23 +133,15 @@ class RoundService:
         """
 
         def work(change: Change) -> None:
-            stored = self._workspace.store.note(NOTE)
+            stored = change.note(NOTE)
             if stored and event_id:
                 _check_id(decode(stored), event_id)
+            change.set_note(NOTE, "")
 
-            def write(transaction: Transaction) -> None:
-                transaction.expect_note(NOTE, stored)
-                transaction.set_note(NOTE, "")
-                if self._workspace.origin:
-                    transaction.announce(self._workspace.origin, ["tables"])
-
-            change.also(write)
-
-        self._workspace.run(work)
-        self._workspace.on_change("tables")
+        self._workspace.run(work, notes=[NOTE])
 
     def _run(self, work: Callable[[Change], list[str]]) -> None:
-        for temple in self._workspace.run(work):
+        for temple in self._workspace.run(work, notes=[NOTE]):
             self._serving.requests.end_calibration(temple)
 
     def _page(self, stored: str, *, read_on: bool = False) -> EventPage | None:
@@ -160,8 +149,8 @@ class RoundService:
         if not stored:
             return None
         event = decode(stored)
-        if read_on and self._workspace.origin:
-            self._workspace.tables.expect_more({table.table_id for table in event.rounds[-1].tables})
+        if read_on:
+            self._workspace.tables.mark_behind({table.table_id for table in event.rounds[-1].tables})
         tables: dict[str, Table] = {}
         known = {table.id: table for table in self._workspace.tables.all()}
         results: dict[str, Result] = {}
@@ -178,13 +167,12 @@ class RoundService:
     def _open_round(
         self,
         change: Change,
-        stored: str,
         event: Event,
         title: Callable[[int, int], str],
         temples: bool,
         before: Sequence[Standing] = (),
     ) -> list[str]:
-        """Open the tables of an event's next round, unless another is stored by now; return the serving temples."""
+        """Open the tables of an event's next round; return the serving temples."""
         rules = self._workspace.tables.game(event.game)
         options = complete_options(rules, event.preset, {})
         sizes = table_sizes(len(event.players), event.size, [size for size in rules.seatings if size <= event.size])
@@ -201,12 +189,7 @@ class RoundService:
         for each, temple in zip(opened, serving, strict=False):
             move_temple(change, each.table_id, temple)
         after = msgspec.structs.replace(event, rounds=(*event.rounds, Round(tuple(opened), tuple(rests))))
-
-        def write(transaction: Transaction) -> None:
-            transaction.expect_note(NOTE, stored)
-            transaction.set_note(NOTE, encode(after))
-
-        change.also(write)
+        change.set_note(NOTE, encode(after))
         return serving
 
     def _lock_free_temples(self, change: Change, most: int) -> list[str]:

@@ -43,6 +43,7 @@ class Services:
         intake, decisions = TokenIntake(workspace, ledgers), Decisions(workspace)
         doubts = DoubtIntake(workspace)
         temples = TempleService(workspace, ledgers, intake, doubts, requests, serving, decisions)
+        workspace.on_taken.append(temples.take_over)
         return cls(
             TableService(workspace, serving),
             temples,

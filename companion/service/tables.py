@@ -34,6 +34,24 @@ class TableService:
         """Return every table, the newest first; those whose games are over may be outlines, for lists alone."""
         return tuple(sorted(self._workspace.tables.all(), key=lambda table: table.charter.opened_at, reverse=True))
 
+    def own(self) -> list[Table]:
+        """Return the tables that this companion owns, as they are in memory."""
+        return [table for table in self._workspace.tables.as_read() if self.is_own(table.id)]
+
+    def is_own(self, table_id: str) -> bool:
+        """Return whether this companion owns a table: it alone changes it, until another one takes it over."""
+        return self._workspace.owners.holds(f"table:{table_id}")
+
+    def visit(self, table_id: str) -> Table:
+        """Return a table, and own it while its game may go on: its phones are at this companion now.
+
+        Raises `ServiceError` ``unknown_table``.
+        """
+        table = self.get(table_id)
+        if table.phase != "over" and not self.is_own(table_id):
+            self._workspace.run(lambda change: None, tables=[table_id])
+        return self.get(table_id)
+
     def written(self) -> Mapping[str, int]:
         """Return the version of each table that was last changed by this companion since it started."""
         return dict(self._workspace.written)

@@ -58,17 +58,34 @@ class TempleService:
 
     def is_known(self, temple: str, source: str = "") -> bool:
         """Return whether a temple is in the store, and a source too if one is given."""
-        known = self._workspace.temples.find(temple) is not None
+        known = self._workspace.temples.seen(temple) is not None
         return known and (not source or self._workspace.temples.source(source) is not None)
 
     def is_current(self, temple: str, source: str) -> bool:
         """Return whether a source is the one that a temple counts with now."""
-        known = self._workspace.temples.find(temple)
+        known = self._workspace.temples.seen(temple)
         return known is not None and known.source == source
 
-    def follow(self, name: str) -> None:
-        """Read what other companions have stored of a temple; raises `ServiceError` ``store_failing``."""
-        self._workspace.follow([f"temple:{name}"])
+    def own(self) -> tuple[Temple, ...]:
+        """Return the temples that this companion owns: it stores their tokens, and answers them."""
+        known = self._workspace.temples.as_read()
+        return tuple(temple for temple in known if self.is_own(temple.name))
+
+    def is_own(self, name: str) -> bool:
+        """Return whether this companion owns a temple."""
+        return self._workspace.owners.holds(f"temple:{name}")
+
+    def take_over(self, topic: str) -> None:
+        """Store what a temple has said of itself before this companion took it over; ignore other topics."""
+        kind, _, name = topic.partition(":")
+
+        def work(change: Change) -> None:
+            if temple := change.find_temple(name):
+                change.put(temple, visible=False)
+                self.ledgers.meet(change, temple)
+
+        if kind == "temple":
+            self._workspace.run(work, temples=[name], live=True)
 
     def count(self) -> int:
         """Return how many temples are in the store."""
@@ -99,24 +116,24 @@ class TempleService:
             self.ledgers.meet(change, after)
             return before, after
 
-        before, after = self._workspace.run(work, temples=[name])
+        before, after = self._workspace.run(work, temples=[name], live=True)
         if after.conflict and (before is None or after.conflict != before.conflict):
             self._doubts.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
 
     def receive_findings(self, name: str, findings: contract.Findings) -> None:
         """Process a temple's findings."""
-        if self._workspace.temples.find(name) is not None:
+        if self._workspace.temples.seen(name) is not None:
             self._replace(name, lambda temple: replace(temple, findings=findings), visible=False)
 
     def receive_noise(self, name: str, noise: contract.Noise) -> None:
         """Process a temple's counts of glitches and missed edges."""
-        if self._workspace.temples.find(name) is not None:
+        if self._workspace.temples.seen(name) is not None:
             self._replace(name, lambda temple: replace(temple, noise=noise), visible=False)
 
     def set_reachable(self, reachable: bool) -> None:
         """Set whether the broker can be reached."""
         self._reachable = reachable
-        for temple in self._workspace.temples.all():
+        for temple in self._workspace.temples.as_read():
             self._apply_reachable(temple.name)
 
     def _apply_reachable(self, name: str) -> None:
@@ -127,13 +144,15 @@ class TempleService:
 
         What a failed change may have stored is read again.
         """
-        self._workspace.read_uncertain()
+        self._workspace.read_forgotten()
         now = self._workspace.clock()
-        for temple in self._workspace.temples.all():
+        for temple in self._workspace.temples.as_read():
             if (after := temple.timed(now)) != temple:
                 is_slower = after.rush != temple.rush
                 self._replace(temple.name, lambda temple: temple.timed(now), visible=is_slower)
 
     def _replace(self, name: str, after: Callable[[Temple], Temple], *, visible: bool = True) -> None:
         """Replace a temple after a change that is not stored."""
-        self._workspace.run(lambda change: change.put(after(change.temple(name)), visible=visible), temples=[name])
+        self._workspace.run(
+            lambda change: change.put(after(change.temple(name)), visible=visible), temples=[name], live=True
+        )

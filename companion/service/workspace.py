@@ -1,19 +1,21 @@
 """The unit of work: changes are collected under locks, made durable, and only then seen by anybody else.
 
-Law of the locks: a change takes those of its temples first, by name, then those of its tables, by id, each kind at
-once; and no change begins within another. So no two of them can wait for each other. A table's or a temple's value is
-written only under its own lock; reading takes none, for every value is frozen and replaced as a whole. The store
-commits while a change holds its own locks and no other, so everybody reads meanwhile, and other tables and temples
-can change. Their commits may wait: SQLite has one writer, and a PostgreSQL that companions share ends commits that
-announce something one after the other.
+Law of the locks: a change takes those of its notes first, then those of its temples, by name, then those of its
+tables, by id, each kind at once; and no change begins within another. So no two of them can wait for each other. A
+table's or a temple's value is written only under its own lock; reading takes none, for every value is frozen and
+replaced as a whole. The store commits while a change holds its own locks and no other, so everybody reads meanwhile,
+and other tables and temples can change.
 
-Several companions may share a store. Each change announces its topics in its own transaction, and `follow` takes in
-what the others announce: a temple at once, a table only when somebody reads it here.
+Several companions may share a store. Each table, temple and note has one owner then: a change takes over what it
+locks, reads what others have stored of it, and commits only while it still is the owner. What others own is read when
+somebody looks at it here, as often as `follow` says that it has changed.
 """
 
 from __future__ import annotations
 
+import random
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
@@ -22,26 +24,27 @@ from typing import Any, TypeVar
 
 from companion.games.kit import Game
 from companion.model.chance import below_from
-from companion.model.outline import outlined, summarized
+from companion.model.outline import Outline, outlined, summarized
 from companion.model.ports import Conflict, Store
 from companion.model.table import ServiceError, Table
 from companion.service.change import Change
+from companion.service.known_notes import KnownNotes
 from companion.service.known_tables import KnownTables
 from companion.service.known_temples import KnownTemples
 from companion.service.locks import Locks
-from companion.service.uncertain import Uncertain
-
-MESSAGE = "message"
-"""The topic of the organiser's message to all tables."""
+from companion.service.ownership import Alone, Ownership
 
 ATTEMPTS = 50
-"""How often a unit of work is tried at most. Each time another writer was first, so there is progress."""
+"""How often a unit of work is tried at most, because another companion was first."""
+
+PAUSE_S, MOST_PAUSE_S = 0.005, 0.1
+"""How much longer the pause before each further attempt may be, and the longest one."""
 
 Result = TypeVar("Result")
 
 
 class Workspace:
-    """All tables and temples in memory, and the store in which every change is durable first."""
+    """All tables, temples and notes in memory, and the store in which every change is durable first."""
 
     def __init__(
         self,
@@ -51,40 +54,43 @@ class Workspace:
         entropy: Callable[[int], bytes],
         on_change: Callable[[str], None] = lambda topic: None,
         paced: bool = False,
-        shared: bool = False,
+        owners: Ownership | None = None,
     ) -> None:
         """Read what the store holds.
 
         `clock` returns aware times in UTC, `entropy` a number of random bytes. `on_change` is called with a topic,
-        ``table:<id>``, ``temple:<name>``, ``tables``, ``message`` or ``setup``, after each durable change; it must
-        not block.
+        ``table:<id>``, ``temple:<name>``, ``note:<name>`` or ``tables``, after each durable change; it must not
+        block.
         `paced` says that a pacer makes the app's moves for absent players one at a time; it gets the topic
-        ``pace:<id>`` for each table that begins or ceases to await such a move. `shared` says that other companions
-        change the same store.
+        ``pace:<id>`` for each table that begins or ceases to await such a move. `owners` say what this companion owns
+        of a store that others share; without it, it owns everything.
         """
         self.store = store
         self.clock = clock
         self.entropy = entropy
         self.below = below_from(entropy)
         self.on_change = on_change
-        self.readers: dict[str, Callable[[], None]] = {}
-        """By topic, what reads a note again before `on_change` is called for another companion's announcement."""
+        self.on_taken: list[Callable[[str], None]] = []
+        """Called with each topic that was taken over, after it was read."""
         self.paced = paced
-        self.origin = entropy(8).hex() if shared else ""
-        """The mark of this companion's own announcements; empty if the store is not shared."""
+        self.owners: Ownership = owners or Alone()
         self.written: dict[str, int] = {}
         """The version of each table that was last changed here, rather than by another companion."""
         self._locks = Locks()
-        self._uncertain = Uncertain()
+        self._unsure_sources: set[str] = set()
+        """The sources that changes with an unknown result have looked at."""
         self._within = threading.local()
-        self.tables = KnownTables(store, games, self._locks, shared)
-        self.temples = KnownTemples(store, shared)
+        self.tables = KnownTables(store, games, self._locks, owners is not None)
+        self.temples = KnownTemples(store, self._locks, clock)
+        self.notes = KnownNotes(store, self._locks)
 
     def shelve(self) -> None:
         """Unload each finished table that nobody has read since the last call, keeping its outline."""
         for table in self.tables.unused():
-            self.run(partial(self._shelve, table.id), tables=[table.id])
-            self.tables.mark_unused(table.id)
+            if self.owners.holds(topic := f"table:{table.id}"):
+                self.run(partial(self._shelve, table.id), tables=[table.id])
+                self.owners.release(topic)
+                self.tables.mark_unused(table.id)
 
     def _shelve(self, table_id: str, change: Change) -> None:
         table = change.table(table_id)
@@ -96,200 +102,224 @@ class Workspace:
             self.tables.shelve(outline.with_keys(table.keys))
 
     def run(
-        self, work: Callable[[Change], Result], *, temples: Iterable[str] = (), tables: Iterable[str] = ()
+        self,
+        work: Callable[[Change], Result],
+        *,
+        notes: Iterable[str] = (),
+        temples: Iterable[str] = (),
+        tables: Iterable[str] = (),
+        live: bool = False,
     ) -> Result:
-        """Carry out one unit of work, and again if another writer of the store was first.
+        """Carry out one unit of work, and again if another companion was first.
 
         `work` reads and changes through the `Change` that it is given, may be called several times, and must do
-        nothing else. It may take further locks by the law above. Raises what it raises, and `ServiceError`
-        ``store_failing``.
+        nothing else. It may take further locks by the law above. A `live` one is about what is not stored, and takes
+        nothing over: what it would store of another companion's is left to that one.
+        Raises what `work` raises, and `ServiceError` ``store_failing``.
         """
+        taken: list[str] = []
+        result = self._run(work, taken, notes, temples, tables, live)
+        self._gather(taken)
+        return result
+
+    def _run(
+        self,
+        work: Callable[[Change], Result],
+        taken: list[str],
+        notes: Iterable[str] = (),
+        temples: Iterable[str] = (),
+        tables: Iterable[str] = (),
+        live: bool = False,
+    ) -> Result:
+        """Do what `run` does, and add the topics to `taken` that were taken over for it."""
         reason = ""
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
+            if attempt:  # two companions that take the same things from each other come apart by chance
+                time.sleep(random.uniform(0, min(attempt * PAUSE_S, MOST_PAUSE_S)))  # noqa: S311
             try:
-                with self.change(temples=temples, tables=tables) as change:
+                with self._change(taken, notes, temples, tables, live) as change:
                     return work(change)
             except Conflict as conflict:
                 reason = str(conflict)
         raise ServiceError("store_failing", reason=f"others were first {ATTEMPTS} times, the last with: {reason}")
 
     @contextmanager
-    def change(self, *, temples: Iterable[str] = (), tables: Iterable[str] = ()) -> Iterator[Change]:
-        """Begin a unit of work on these temples and tables; leaving the block commits it, then makes it visible.
+    def _change(
+        self, taken: list[str], notes: Iterable[str], temples: Iterable[str], tables: Iterable[str], live: bool
+    ) -> Iterator[Change]:
+        """Begin a unit of work; leaving the block commits it, then makes it visible.
 
-        If the block raises, or the store fails, nothing has changed. Raises `Conflict` if another writer was first,
-        or if the block changed nothing because it did not know another writer's entries; they have been read by then.
+        If the block raises, or the store fails, nothing has changed. Raises `Conflict` if another companion was
+        first, also if the block has changed nothing.
 
-        A commit that failed may have been made, and only its answer lost. What it was about is therefore read again
-        before a change uses it, or by `read_uncertain`.
+        A commit that failed may have been made, and only its answer lost: what it was about is forgotten, and read
+        again before a change uses it, or by `read_forgotten`.
         """
         if getattr(self._within, "change", False):
             raise RuntimeError("a change begins within another; expected one at a time, or two could wait for ever")
         self._within.change = True
         try:
             with ExitStack() as locks:
-                take = partial(self._take, locks)
-                change = Change(self.tables, self.temples, take, self.clock, self.paced, self.origin)
+                take = partial(self._take, locks, taken, live)
+                change = Change(self.tables, self.temples, self.notes, take, self.clock, self.paced)
+                if notes:
+                    change.lock_notes(*notes)
                 change.lock_temples(*temples)
                 change.lock_tables(*tables)
                 try:
                     yield change
                 except ServiceError:
-                    self._check_read_on(change)
-                    self._check_temples_read_on(change)
+                    self._confirm(change, live)
                     raise
-                if change.writes:
-                    try:
-                        with self.store.transaction() as transaction:
-                            change.write(transaction)
-                    except Conflict:
-                        self._read_on(change)
-                        raise
-                    except BaseException:
-                        self._doubt(change)
-                        raise
+                is_own = not live or all(map(self.owners.holds, change.topics))
+                if change.writes and is_own:
+                    self._commit(change)
                 else:
-                    self._check_read_on(change)
-                self._publish(change)
+                    self._confirm(change, live)
+                self._publish(change, is_own)
         finally:
             self._within.change = False
 
-    def _take(self, locks: ExitStack, kind: str, names: Iterable[str]) -> None:
-        """Take the locks of these names, and read again what is uncertain of them."""
+    def _commit(self, change: Change) -> None:
+        try:
+            with self.store.transaction() as transaction:
+                if epochs := self.owners.epochs(change.topics):
+                    transaction.fence(epochs)
+                change.write(transaction)
+        except BaseException:
+            self._forget(change)
+            raise
+
+    def _confirm(self, change: Change, live: bool) -> None:
+        """Raise `Conflict` if what a change has read was another companion's by then."""
+        if not live:
+            try:
+                self.owners.confirm(change.topics)
+            except Conflict:
+                self._forget(change)
+                raise
+
+    def _forget(self, change: Change) -> None:
+        self._unsure_sources |= {*change.known_sources, *change.sources}
+        self.owners.forget(change.topics)
+
+    # Owning
+
+    def _take(self, locks: ExitStack, taken: list[str], live: bool, kind: str, names: Iterable[str]) -> None:
+        """Take the locks of these names; take over what is not owned, and read what is stored of it."""
+        names = [*names]
         self._locks.take(locks, kind, names)
-        if self._uncertain:
-            self._read_again(kind, set(names))
+        for name in names:
+            topic = f"{kind}:{name}"
+            if not self.owners.holds(topic) and (not live or topic in self.owners.forgotten()):
+                self.owners.take(topic)
+                self._read_taken(kind, name)
+                taken.append(topic)
 
-    # Commits whose result is unknown
+    def _read_taken(self, kind: str, name: str) -> None:
+        topic = f"{kind}:{name}"
+        try:
+            if kind == "table":
+                self._read_table(name)
+            elif kind == "temple":
+                self.temples.read_on(name, self._unsure_sources)
+                self._unsure_sources.clear()
+            else:
+                self.notes.read_on(name)
+        except BaseException:
+            self.owners.forget([topic])
+            raise
+        self.on_change(topic)
 
-    def _doubt(self, change: Change) -> None:
-        self._uncertain.add("source", {*change.known_sources, *change.sources})
-        self._uncertain.add("temple", change.locked_temples)
-        self._uncertain.add("table", {*change.locked_tables, *change.tables})
-        self._uncertain.add("note", self.readers)
+    def _read_table(self, table_id: str) -> None:
+        forgotten = {topic.removeprefix("table:") for topic in self.owners.forgotten() if topic.startswith("table:")}
+        if opened := {table_id, *forgotten} - self.tables.ids():  # or about to be opened
+            self.tables.read_charters(opened)
+            self.on_change("tables")
+        if (table := self.tables.read_on(table_id)) is not None:
+            self.written[table_id] = table.version
+            if self.paced:
+                self.on_change(f"pace:{table_id}")
 
-    def read_uncertain(self) -> None:
+    def _gather(self, taken: list[str]) -> None:
+        """Let a temple and the table that it serves have the same owner, and pass on what was taken over."""
+        for topic in [*taken]:
+            kind, _, name = topic.partition(":")
+            table = self.tables.find(name) if kind == "table" else None
+            temple = self.temples.find(name) if kind == "temple" else None
+            if table and table.temple and not self.owners.holds(f"temple:{table.temple}"):
+                self._run(lambda change: None, taken, temples=[table.temple])
+            if (
+                temple
+                and (served := self.tables.find(temple.table_id))
+                and not self.owners.holds(f"table:{served.id}")
+            ):
+                self._run(lambda change: None, taken, tables=[served.id])
+        for topic in dict.fromkeys(taken):
+            for look in self.on_taken:
+                look(topic)
+
+    def read_forgotten(self) -> None:
         """Read again what failed commits may have changed, except what somebody is changing now.
 
         Call it from time to time, so that pages show what is stored though nobody changes it again. If the store
         still fails, it does nothing.
         """
         with suppress(ServiceError):
-            for kind in ("temple", "table") if self._uncertain else ():
-                for name in sorted(self._uncertain.of(kind)):
-                    with ExitStack() as locks:
-                        if self._locks.take_if_free(locks, kind, name):
-                            self._read_again(kind, {name})
-            for name in self._uncertain.of("note"):
-                self.readers[name]()
-                self._uncertain.remove("note", [name])
-                self.on_change(name)
+            for topic in sorted(self.owners.forgotten()):
+                self.adopt(topic, partial(self.owners.take, topic))
 
-    def _read_again(self, kind: str, names: set[str]) -> None:
-        """Read again those of these locked tables or temples that are uncertain, and announce them here."""
-        found = self._uncertain.of(kind) & names
-        if found and kind == "temple":
-            self.temples.read_on(found, self._uncertain.of("source"), self.clock())
-        elif found and kind == "table":
-            self._read_tables_again(found)
-        for name in sorted(found):
-            self.on_change(f"{kind}:{name}")
-        self._uncertain.remove(kind, found)
-        if not self._uncertain.of("temple"):
-            self._uncertain.remove("source", self._uncertain.of("source"))
+    def adopt(self, topic: str, take: Callable[[], object]) -> None:
+        """Take over what nobody owns and nobody is changing here, by `take`; that raises `Conflict` if another does.
 
-    def _read_tables_again(self, table_ids: set[str]) -> None:
-        if opened := self._uncertain.of("table") - self.tables.ids():
-            self.tables.read_charters(opened)
-            self.on_change("tables")
-        for table_id in table_ids:
-            if self.tables.find(table_id) is not None:
-                self.written[table_id] = self._read_table_on(table_id)
-                if self.paced:
-                    self.on_change(f"pace:{table_id}")
+        Raises `ServiceError` ``store_failing``.
+        """
+        kind, _, name = topic.partition(":")
+        with ExitStack() as locks:
+            if not self._locks.take_if_free(locks, kind, name) or self.owners.holds(topic):
+                return
+            try:
+                take()
+            except Conflict:
+                return
+            self._read_taken(kind, name)
+        self._gather([topic])
 
-    # Other writers
-
-    def _read_on(self, change: Change) -> None:
-        """Read what another writer has changed about the locked tables and temples of a change."""
-        for table_id in change.locked_tables:
-            self._read_table_on(table_id)
-        self.temples.read_on(change.locked_temples, change.known_sources, self.clock())
-
-    def _read_table_on(self, table_id: str) -> int:
-        """Read the entries that another writer has appended to a locked table; return its version."""
-        table = self.tables.get(table_id)
-        after = self.tables.after(table)
-        if after.version > table.version:
-            self._put_table(after)
-        return after.version
-
-    def _check_read_on(self, change: Change) -> None:
-        """Raise `Conflict` if another writer has appended entries that a change did not know."""
-        for table_id in sorted(change.locked_tables):
-            if self._read_table_on(table_id) > change.known_version(table_id):
-                raise Conflict(f"more entries at table {table_id!r}")
-
-    def _check_temples_read_on(self, change: Change) -> None:
-        """Raise `Conflict` if another companion has changed what a refused change knew of its temples."""
-        if self.origin and change.locked_temples:
-            before = self._stored_of(change.locked_temples)
-            self.temples.read_on(change.locked_temples, change.known_sources, self.clock())
-            if self._stored_of(change.locked_temples) != before:
-                raise Conflict(f"temples {sorted(change.locked_temples)} were changed")
-
-    def _stored_of(self, names: Iterable[str]) -> list[object]:
-        """Return what decides whether a change of these temples is refused, as it is known here."""
-        known = [(name, self.temples.find(name)) for name in names]
-        return [
-            (name, temple and (temple.stored(), temple.old, temple.request and temple.request.command.id))
-            for name, temple in known
-        ]
-
-    # Other companions on the same store
-
-    def announce(self, topic: str) -> None:
-        """Announce something that is not stored to the other companions; raises `ServiceError` ``store_failing``."""
-        with self.store.transaction() as transaction:
-            transaction.announce(self.origin, [topic])
+    def unowned(self) -> Iterator[str]:
+        """Return the topics of all temples, and of all tables whose games may go on."""
+        yield from (f"temple:{temple.name}" for temple in self.temples.as_read())
+        yield from (f"table:{table.id}" for table in self.tables.as_read() if not isinstance(table, Outline))
 
     def follow(self, topics: Iterable[str]) -> None:
-        """Apply what other companions have announced; raises `ServiceError` ``store_failing``."""
-        named = [topic.partition(":") for topic in dict.fromkeys(topics)]
-        self.tables.expect_more({name for kind, _, name in named if kind == "table"})
-        for name in sorted(name for kind, _, name in named if kind == "temple"):
-            with ExitStack() as locks:
-                self._locks.take(locks, "temple", [name])
-                self.temples.read_on({name}, (), self.clock())
-        for kind, colon, name in named:
-            if kind in self.readers:
-                self.readers[kind]()
-            self.on_change(f"{kind}{colon}{name}")
+        """Note that other companions have changed these: whoever looks at them reads them."""
+        named = [topic.partition(":") for topic in topics]
+        names: dict[str, set[str]] = {"table": set(), "temple": set(), "note": set()}
+        for kind, _, name in named:
+            names[kind].add(name)
+        self.tables.mark_behind(names["table"])
+        self.temples.mark_behind(names["temple"])
+        self.notes.mark_behind(names["note"])
+        for kind, _, name in named:
+            self.on_change(f"{kind}:{name}")
+        if names["table"]:
+            self.on_change("tables")
 
-    def follow_all(self) -> None:
-        """Apply all changes of other companions, because announcements may have been missed."""
-        self.tables.read_charters()
-        temples, tables = self.temples.names(), self.tables.as_read()
-        self.follow(
-            [
-                *(f"table:{each.id}" for each in tables),
-                *(f"temple:{each}" for each in sorted(temples)),
-                "tables",
-                *self.readers,
-            ]
-        )
-
-    def _publish(self, change: Change) -> None:
-        """Make the committed changes visible."""
-        changed = {each.temple for each in change.sources.values() if each != self.temples.source(each.id)}
-        self.temples.put_sources(change.sources)
-        for table in change.tables.values():
-            self.written[table.id] = table.version
-            self._put_table(table)
-        for topic in change.paced_topics():
-            self.on_change(topic)
+    def _publish(self, change: Change, is_own: bool) -> None:
+        """Make the committed changes visible; of what another companion owns, only what is not stored."""
+        changed: set[str] = set()
+        if is_own:
+            changed = {each.temple for each in change.sources.values() if each != self.temples.source(each.id)}
+            self.temples.put_sources(change.sources)
+            for table in change.tables.values():
+                self.written[table.id] = table.version
+                self._put_table(table)
+            for topic in change.paced_topics():
+                self.on_change(topic)
+            for name, value in change.notes.items():
+                self.notes.put(name, value)
+                self.on_change(f"note:{name}")
         for temple, visible in change.temples.values():
-            if self.temples.put(temple):
+            if self.temples.put(temple, stored=is_own):
                 changed.add(temple.name)
                 if visible and temple.table_id in self.tables:
                     self.on_change(f"table:{temple.table_id}")

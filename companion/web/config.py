@@ -51,8 +51,6 @@ class WebConfig:
     """Whether the first page leads through the first start until somebody has finished it."""
     announce_wrong: Callable[[str], None] = lambda who: None
     """Called with the client of each wrong code, for the other companions of the installation."""
-    stores: Callable[[str], bool] = lambda temple: True
-    """Whether this companion stores a temple's tokens, if several share the store."""
     is_connected: Callable[[], bool] = lambda: True
     """Whether it is connected to the broker."""
     boot_fault: Callable[[], str] = str

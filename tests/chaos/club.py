@@ -126,7 +126,7 @@ class Club:
         """Open a table for each temple, whose age no number of tokens ends, and share its seats out."""
         store = SqlStore(self._store)
         games = registry.with_tools(registry.load(()))
-        services = Services.over(Workspace(store, games, lambda: datetime.now(UTC), secrets.token_bytes, shared=True))
+        services = Services.over(Workspace(store, games, lambda: datetime.now(UTC), secrets.token_bytes))
         found = []
         for temple in self.temples:
             services.temples.expect(temple.name)

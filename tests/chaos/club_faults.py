@@ -16,6 +16,13 @@ from tests.chaos.world import Temple
 FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
 """Past the keepalive, as in `tests.chaos.faults`."""
 
+FROZEN_OWNER_S = 30.0
+
+COMMITS_S = 10.0
+"""For a backend to be met in COMMIT, which takes a millisecond or two."""
+
+_END_COMMITS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'active' AND query = 'COMMIT'"
+
 DECIDES_S = 20.0
 """For a token to be doubted, or to wait for a person."""
 
@@ -35,10 +42,11 @@ def freeze_a_companion(club: Club, whims: random.Random) -> str:
     return f"worker-{worker.number} frozen for {seconds} s"
 
 
-def freeze_a_companion_past_its_leases(club: Club, whims: random.Random) -> str:
-    worker, seconds = whims.choice(club.workers), round(whims.uniform(9, 12), 1)
-    worker.freeze(seconds)
-    return f"worker-{worker.number} frozen for {seconds} s, longer than its leases last"
+def freeze_an_owner(club: Club, whims: random.Random) -> str:
+    """Others take over what it owns, while it may stand between reading and committing."""
+    worker = whims.choice(club.workers)
+    worker.freeze(FROZEN_OWNER_S)
+    return f"worker-{worker.number} frozen for {FROZEN_OWNER_S} s, longer than its lease lasts"
 
 
 def kill_a_broker(club: Club, whims: random.Random) -> str:
@@ -63,6 +71,17 @@ def end_a_backend(club: Club, whims: random.Random) -> str:
     ended = whims.sample(backends, min(3, len(backends)))
     signal_all(ended, signal.SIGTERM)
     return f"{len(ended)} of {len(backends)} of PostgreSQL's backends ended"
+
+
+def break_a_commit(club: Club, whims: random.Random) -> str:
+    """The connection ends while a companion waits for the answer to its COMMIT: nobody knows whether it was made."""
+    until = time.monotonic() + COMMITS_S
+    while time.monotonic() < until:
+        with suppress(psycopg.OperationalError), club.database.connect() as connection:
+            while time.monotonic() < until:
+                if ended := connection.execute(_END_COMMITS).fetchall():
+                    return f"{len(ended)} of PostgreSQL's backends ended in COMMIT"
+    raise NobodyHitError("no COMMIT was met")
 
 
 def kill_a_backend(club: Club, whims: random.Random) -> str:
@@ -141,20 +160,19 @@ def decide_and_kill_a_companion(club: Club, whims: random.Random) -> str:
     return f"a person decided about {decided} tokens of {club.temples[number].name}, then {killed}"
 
 
-LASTING: frozenset[Fault[Club]] = frozenset(
-    {freeze_a_companion_past_its_leases, freeze_a_broker, freeze_backends, freeze_a_temple}
-)
+LASTING: frozenset[Fault[Club]] = frozenset({freeze_an_owner, freeze_a_broker, freeze_backends, freeze_a_temple})
 """Faults in which nothing happens for seconds: the next ones may happen meanwhile."""
 
 DECK: tuple[Fault[Club], ...] = (
     kill_a_companion,
     kill_a_companion,
     freeze_a_companion,
-    freeze_a_companion_past_its_leases,
+    freeze_an_owner,
     kill_a_broker,
     freeze_a_broker,
     end_a_backend,
-    end_a_backend,
+    break_a_commit,
+    break_a_commit,
     kill_a_backend,
     freeze_backends,
     kill_postgresql,

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from companion.adapters.database.opening import sqlite_path
+from companion.adapters.database.owners import Owners
 from companion.adapters.database.sql_store import SqlStore
 from companion.games import registry
 from companion.games.kit import Game, Move
@@ -85,16 +86,30 @@ class Home:
     def restart(self) -> None:
         """Replace the services by new ones on the same store."""
         if hasattr(self, "store"):
-            self.store.close()
+            self.close()
         self.store = SqlStore(self.url)
+        self.owners = Owners(self.url, self.entropy(8).hex()) if self.shared else None
         try:
             self.workspace = Workspace(
-                self.store, self.games, self.clock, self.entropy, self.changes.append, self.paced, self.shared
+                self.store, self.games, self.clock, self.entropy, self.changes.append, self.paced, self.owners
             )
         except BaseException:  # the store is damaged
-            self.store.close()
+            self.close()
             raise
+        if self.owners:
+            self.owners.followed = self.workspace
         self.services = Services.over(self.workspace)
+
+    def close(self) -> None:
+        """Close the store, and end the lease."""
+        self.store.close()
+        if self.owners:
+            self.owners.stop()
+
+    def look(self) -> None:
+        """Follow what other companions have changed, and take over what nobody owns."""
+        assert self.owners
+        self.owners.look()
 
     def table(self, players: int = 4, temple: str | None = None, **options: str | int) -> Table:
         """Open and begin a table."""

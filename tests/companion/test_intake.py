@@ -357,7 +357,7 @@ def test_commands_that_two_pages_send_at_once_are_both_sent_again(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     carriers: list[Carrier] = []
-    monkeypatch.setattr(home.services.temples.requests, "connect", lambda carrier, consumes: carriers.append(carrier))
+    monkeypatch.setattr(home.services.temples.requests, "connect", carriers.append)
     link = Unanswered()
     monkeypatch.setattr(mqtt_intake, "Connection", lambda *given, **named: link)
     intake = Intake(home.services, BrokerSettings("127.0.0.1", 1), "0" * 32, home.clock)
@@ -498,7 +498,7 @@ def test_whatever_comes_while_a_temple_cannot_be_read_again_is_known_as_soon_as_
     home.services.temples.receive_status("templo", status())
     home.services.temples.set_reachable(False)
     monkeypatch.setattr(home.store, "temples", reading := Failing(home.store.temples))
-    home.workspace._uncertain.add("temple", ["templo"])
+    home.workspace.owners.forget(["temple:templo"])
     intake = Intake(
         home.services,
         BrokerSettings("127.0.0.1", 1),

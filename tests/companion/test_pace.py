@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 
@@ -198,28 +198,3 @@ def test_a_table_that_could_not_be_read_is_looked_at_again_and_then_waits_its_pa
     finally:
         pacer.stop()
     assert not played.is_set()
-
-
-def test_whoever_hands_the_moves_over_waits_for_no_table_to_be_read(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table, token = opened(home)
-    end_turn(home, table, token)
-    every, readers, is_own = home.services.tables.all, [], threading.Event()
-
-    def fail_once() -> Sequence[Table]:
-        readers.append(threading.current_thread().name)
-        if len(readers) == 1:
-            raise ServiceError("store_failing", reason="gone")
-        return every()
-
-    monkeypatch.setattr(home.services.tables, "all", fail_once)
-    pacer = Pacer(home.services, lambda table: 0.0, is_own=is_own.is_set)
-    pacer.start()
-    try:
-        is_own.set()
-        pacer.look_at_all()
-        assert until(lambda: moves(home, table, "west") == 1)
-    finally:
-        pacer.stop()
-    assert set(readers) == {"pacer"}

@@ -11,8 +11,6 @@ import pytest
 from companion.adapters.credentials import Credentials, Offered, brokers_for
 from companion.model.pairing import NOTE, REMEMBERED, VALID, grouped
 from companion.model.table import ServiceError
-from companion.service.services import Services
-from companion.service.workspace import Workspace
 from templo.broker import Address
 from tests.companion.conftest import DATABASES, Home
 
@@ -66,17 +64,16 @@ def test_after_a_day_a_code_is_forgotten(home: Home) -> None:
 
 def test_of_two_who_use_one_code_at_once_one_does(home: Home) -> None:
     code = home.services.pairing.issue("attic", "")
-    others = Services.over(Workspace(home.store, home.games, home.clock, home.entropy, shared=home.shared))
     begin, refused = threading.Barrier(2), []
 
-    def use(services: Services) -> None:
+    def use() -> None:
         begin.wait(60)
         try:
-            services.pairing.use(code)
+            home.services.pairing.use(code)
         except ServiceError as error:
             refused.append(error.code)
 
-    threads = [threading.Thread(target=use, args=(services,)) for services in (home.services, others)]
+    threads = [threading.Thread(target=use) for _ in range(2)]
     for each in threads:
         each.start()
     for each in threads:

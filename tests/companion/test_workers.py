@@ -1,34 +1,31 @@
-"""Several companions on one PostgreSQL: each follows the others, and a lease lets one at a time act."""
+"""Several companions on one PostgreSQL: each table has one owner at a time, and the others follow."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-import sqlalchemy as sa
 
-from companion.adapters.database import leases as lease_adapter
-from companion.adapters.database.announcements import Announcements
-from companion.adapters.database.leases import Leases
-from companion.adapters.database.schema import LEASES
+from companion.adapters.database import owners
 from companion.games.kit import Move
-from companion.model.ports import HISTORY, LEFT_OUT, KnownTokens, OldTokens
-from companion.model.table import ServiceError, Table
+from companion.model.history import replay_log
+from companion.model.ports import HISTORY, LEFT_OUT, Conflict, KnownTokens, OldTokens, Transaction
+from companion.model.table import Entry, ServiceError, Table
+from companion.service.play import Played
+from companion.service.services import Services
 from templo import contract
-from templo.liveness import DISK_S
 from tests.companion.conftest import OTHER, SOURCE, Home
 from tests.companion.test_intake import status
-from tests.databases import Postgres, postgres
+from tests.databases import postgres
 
 PATIENCE_S = 180
+EACH = 30
 
 
 @pytest.fixture
@@ -53,34 +50,11 @@ def companion(url: str, name: str) -> Home:
 
 @pytest.fixture
 def pair(url: str) -> Iterator[tuple[Home, Home]]:
-    """Two companions on one database, which receive no announcements unless they are `listening`."""
+    """Two companions on one database, which follow each other when they `look`."""
     homes = companion(url, "one"), companion(url, "two")
     yield homes
     for home in homes:
-        home.store.close()
-
-
-@contextmanager
-def listening(*homes: Home) -> Iterator[None]:
-    """Let these companions follow what others announce."""
-    threads = [
-        Announcements(home.url, home.workspace.origin, home.workspace.follow, home.workspace.follow_all)
-        for home in homes
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        for thread in threads:
-            thread.stop()
-
-
-def eventually(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < deadline, "it never became true"
-        time.sleep(0.02)
+        home.close()
 
 
 # -- pages follow --
@@ -88,69 +62,51 @@ def eventually(true: Callable[[], object]) -> None:
 
 def test_a_move_at_one_companion_reaches_the_pages_of_the_other(pair: tuple[Home, Home]) -> None:
     one, two = pair
-    with listening(one, two):
-        table = one.table()
-        phone = one.seated(table)
-        eventually(lambda: table.id in two.workspace.tables)
-        eventually(lambda: two.services.tables.get(table.id) == one.services.tables.get(table.id))
-        two.changes.clear()
-        one.play(table, phone, "east", "end_turn")
-        eventually(lambda: f"table:{table.id}" in two.changes)
-        assert two.services.tables.get(table.id).on_turn == "north"
-        assert two.services.seats.held(table.id, phone) == ("east",)
+    table = one.table()
+    phone = one.seated(table)
+    two.look()
+    assert two.services.tables.get(table.id) == one.services.tables.get(table.id)
+    two.changes.clear()
+    one.play(table, phone, "east", "end_turn")
+    assert two.services.tables.get(table.id).on_turn == "east"  # until it looks again
+    two.look()
+    assert f"table:{table.id}" in two.changes
+    assert two.services.tables.get(table.id).on_turn == "north"
+    assert two.services.seats.held(table.id, phone) == ("east",)
 
 
-def test_the_organiser_s_message_at_one_companion_is_announced_to_the_other(pair: tuple[Home, Home]) -> None:
+def test_the_organiser_s_message_at_one_companion_is_on_the_pages_of_the_other(pair: tuple[Home, Home]) -> None:
     one, two = pair
-    with listening(one, two):
-        eventually(lambda: "message" in two.changes)  # the first look at everything
-        two.changes.clear()
-        one.services.messages.send("Pizza", 10)
-        eventually(lambda: "message" in two.changes)
-        two.services.messages.read()
-        assert two.services.messages.text == "Pizza"
+    assert two.services.messages.text == ""
+    one.services.messages.send("Pizza", 10)
+    two.look()
+    assert "note:message" in two.changes
+    assert two.services.messages.text == "Pizza"
 
 
 def test_a_setup_that_was_finished_at_one_companion_is_finished_at_the_other(pair: tuple[Home, Home]) -> None:
     one, two = pair
-    with listening(two):
-        eventually(lambda: "setup" in two.changes)  # the first look at everything
-        one.services.setup.rename("The hall")
-        one.services.setup.finish()
-        eventually(lambda: two.services.setup.finished)
-        assert two.services.setup.name == "The hall"
+    assert not two.services.setup.finished
+    one.services.setup.rename("The hall")
+    one.services.setup.finish()
+    two.look()
+    assert two.services.setup.finished
+    assert two.services.setup.name == "The hall"
 
 
-def test_the_end_of_an_event_at_one_companion_is_announced_to_the_other(pair: tuple[Home, Home]) -> None:
+def test_the_end_of_an_event_at_one_companion_is_its_end_at_the_other(pair: tuple[Home, Home]) -> None:
     one, two = pair
     one.services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen", lambda *_: "First table")
-    with listening(one, two):
-        eventually(lambda: "message" in two.changes)  # the first look at everything
-        two.changes.clear()
-        one.services.rounds.end()
-        eventually(lambda: "tables" in two.changes)
-        assert two.services.rounds.page() is None
-
-
-def test_a_companion_is_not_given_its_own_announcements(pair: tuple[Home, Home]) -> None:
-    one, two = pair
-    table = one.table()
-    received: list[str] = []
-    listens = threading.Event()
-    announcements = Announcements(one.url, one.workspace.origin, received.extend, listens.set)
-    announcements.start()
-    try:
-        assert listens.wait(PATIENCE_S)
-        one.seated(table)
-        two.seated(table, "north", "Beto")
-        eventually(lambda: received)
-        assert received == [f"table:{table.id}"]
-    finally:
-        announcements.stop()
+    two.look()
+    assert two.services.rounds.page() is not None
+    one.services.rounds.end()
+    two.look()
+    assert two.services.rounds.page() is None
 
 
 def test_a_table_at_which_nobody_looks_is_not_read(pair: tuple[Home, Home], monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = pair
+    two.look()
     read: list[str] = []
     entries = two.store.entries
 
@@ -159,17 +115,16 @@ def test_a_table_at_which_nobody_looks_is_not_read(pair: tuple[Home, Home], monk
         return entries(table_id, after)
 
     monkeypatch.setattr(two.store, "entries", counted)
-    with listening(two):
-        table = one.table()
-        phone = one.seated(table)
-        one.play(table, phone, "east", "end_turn")
-        last = one.table()  # announcements come in the order of the commits
-        eventually(lambda: f"table:{last.id}" in two.changes)
-        assert read == []
-        assert two.services.tables.by_code(table.code).on_turn == "north"
-        assert read == [table.id]
-        assert two.services.tables.get(table.id).on_turn == "north"
-        assert read == [table.id]  # nothing has changed since
+    table = one.table()
+    phone = one.seated(table)
+    one.play(table, phone, "east", "end_turn")
+    two.look()
+    assert read == []
+    assert two.services.tables.by_code(table.code).on_turn == "north"
+    assert read == [table.id]
+    two.look()
+    assert two.services.tables.get(table.id).on_turn == "north"
+    assert read == [table.id]  # nothing has changed since
 
 
 def test_a_companion_that_starts_reads_no_log_before_somebody_looks(
@@ -187,46 +142,42 @@ def test_a_companion_that_starts_reads_no_log_before_somebody_looks(
 
 def test_tokens_that_one_companion_stores_are_on_the_other_s_pages(pair: tuple[Home, Home]) -> None:
     one, two = pair
-    with listening(one, two):
-        table = one.table(temple="templo")
-        eventually(lambda: two.services.temples.find("templo"))
-        one.services.temples.intake.receive([("templo", one.token(n)) for n in (1, 2, 3)])
-        eventually(lambda: len(two.services.temples.get("templo").recent) == 3)
-        # What was read for the announcement before may lack the mark that was entered with these tokens.
-        eventually(lambda: two.services.temples.ledgers.mark(SOURCE) == one.services.temples.ledgers.mark(SOURCE))
-        temple, other = one.services.temples.get("templo"), two.services.temples.get("templo")
-        assert (temple.recent, temple.totals, temple.falls) == (other.recent, other.totals, other.falls)
-        assert two.services.tables.get(table.id) == one.services.tables.get(table.id)
+    table = one.table(temple="templo")
+    two.look()
+    one.services.temples.intake.receive([("templo", one.token(n)) for n in (1, 2, 3)])
+    two.look()
+    temple, other = one.services.temples.get("templo"), two.services.temples.get("templo")
+    assert len(other.recent) == 3
+    assert (temple.recent, temple.totals, temple.falls) == (other.recent, other.totals, other.falls)
+    assert two.services.temples.ledgers.mark(SOURCE) == one.services.temples.ledgers.mark(SOURCE)
+    assert two.services.tables.get(table.id) == one.services.tables.get(table.id)
 
 
-def test_after_a_restart_of_the_database_nothing_is_missed(tmp_path: object) -> None:
+def test_after_a_restart_of_the_database_nothing_is_missed() -> None:
     with postgres() as server:
-        _check_restart(server)
-
-
-def _check_restart(server: Postgres) -> None:
-    url = server.url()
-    one, two = companion(url, "one"), companion(url, "two")
-    with listening(two):
+        url = server.url()
+        one, two = companion(url, "one"), companion(url, "two")
         table = one.table()
-        eventually(lambda: table.id in two.workspace.tables)
+        two.look()
         server.kill()
         server.start()
         phone = one.seated(table)
         one.play(table, phone, "east", "end_turn")
         late = one.table()
-        eventually(lambda: late.id in two.workspace.tables and two.services.tables.get(table.id).on_turn == "north")
-    one.store.close()
-    two.store.close()
+        two.look()
+        assert late.id in two.workspace.tables
+        assert two.services.tables.get(table.id).on_turn == "north"
+        one.close()
+        two.close()
 
 
-# -- nothing depends on an announcement's arrival --
+# -- nothing depends on when one looks at the others --
 
 
 def test_a_token_falls_at_the_table_to_which_another_companion_moved_its_temple(pair: tuple[Home, Home]) -> None:
     one, two = pair
     before = one.table(temple="templo")
-    two.workspace.follow_all()
+    two.look()
     after = one.table()
     one.services.temples.serving.serve(after.id, "templo")
     two.services.temples.intake.receive([("templo", two.token(1))])
@@ -238,7 +189,7 @@ def test_a_token_falls_at_the_table_to_which_another_companion_moved_its_temple(
 def test_a_temple_that_two_companions_move_at_once_serves_one_table(pair: tuple[Home, Home]) -> None:
     one, two = pair
     tables = [one.table(temple="templo"), one.table()]
-    two.workspace.follow_all()
+    two.look()
 
     def move(home: Home) -> None:
         for n in range(8):
@@ -255,7 +206,7 @@ def test_a_temple_that_two_companions_move_at_once_serves_one_table(pair: tuple[
 def test_a_mark_that_another_companion_raised_is_not_lowered(pair: tuple[Home, Home]) -> None:
     one, two = pair
     one.table(temple="templo")
-    two.workspace.follow_all()
+    two.look()
     one.services.temples.intake.receive([("templo", one.token(n)) for n in range(1, 6)])
     (receipt,) = two.services.temples.intake.receive([("templo", two.token(1))])
     assert receipt.seq == 5
@@ -267,10 +218,10 @@ def test_two_companions_that_draw_one_code_open_tables_with_two(url: str) -> Non
     first, second = one.table(), two.table()
     assert first.code != second.code
     assert first.id != second.id
-    two.workspace.follow_all()
+    two.look()
     assert {table.id for table in two.services.tables.all()} == {first.id, second.id}
-    one.store.close()
-    two.store.close()
+    one.close()
+    two.close()
 
 
 def test_one_post_to_two_companions_opens_one_table(pair: tuple[Home, Home]) -> None:
@@ -292,7 +243,7 @@ def test_one_post_to_two_companions_opens_one_table(pair: tuple[Home, Home]) -> 
 def test_a_seat_that_another_companion_gave_away_is_taken(pair: tuple[Home, Home]) -> None:
     one, two = pair
     table = one.table()
-    two.workspace.follow_all()
+    two.look()
     ana = one.seated(table)
     with pytest.raises(ServiceError, match="seat_taken"):
         two.seated(table)
@@ -316,7 +267,7 @@ def knowing(pair: tuple[Home, Home]) -> tuple[Home, Home, Table, str]:
     phone = one.seated(table)
     receive_old(two, 1, OLD // 2)
     for home in pair:
-        home.workspace.follow_all()
+        home.look()
     return one, two, table, phone
 
 
@@ -366,6 +317,7 @@ def test_old_tokens_are_decided_once_whichever_companion_is_asked(knowing: tuple
 
 def test_a_companion_that_learns_of_a_source_later_keeps_what_was_decided_about_it(pair: tuple[Home, Home]) -> None:
     one, two = pair
+    one.services.temples.expect("templo")
     count = contract.Count(SOURCE, OLD, {contract.God.TLALOC: OLD, contract.God.HUITZILOPOCHTLI: 0})
     for home in pair:
         home.services.temples.receive_status("templo", status())
@@ -378,6 +330,7 @@ def test_a_companion_that_learns_of_a_source_later_keeps_what_was_decided_about_
 
 def test_a_choice_is_not_refused_because_its_companion_has_not_followed(pair: tuple[Home, Home]) -> None:
     one, two = pair
+    one.services.temples.expect("templo")
     for home in pair:
         home.services.temples.receive_status("templo", status())
     count = contract.Count(SOURCE, OLD, {contract.God.TLALOC: OLD, contract.God.HUITZILOPOCHTLI: 0})
@@ -391,7 +344,7 @@ def test_a_token_counts_at_a_table_that_another_companion_has_just_begun(pair: t
     one, two = pair
     one.services.temples.expect("templo")
     table = one.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo")
-    two.workspace.follow_all()
+    two.look()
     assert two.services.tables.get(table.id).phase == "lobby"
     one.services.seats.begin(table.id, table.code)
     two.services.temples.intake.receive([("templo", two.token(1))])
@@ -430,6 +383,125 @@ def test_the_next_round_begins_though_its_companion_has_not_followed_the_end_of_
     two.services.rounds.next_round(2, "Ana\nBen", lambda n, k: f"R{n} T{k}")
 
 
+# -- both change one table --
+
+
+def give(services: Services, table: Table, phone: str, seat: str, n: int, request: str) -> Played:
+    """Post a sacrifice against the table as this companion knows it."""
+    version = services.tables.get(table.id).version
+    return services.play.move(table.id, phone, seat, Move("sacrifice", ("tlaloc", n)), version, request)
+
+
+def check_log(home: Home, table: Table) -> list[Entry]:
+    """Return a table's log, which has no gap and stands."""
+    entries = list(home.store.entries(table.id))
+    assert [entry.n for entry in entries] == list(range(1, len(entries) + 1))
+    assert len(list(replay_log(table.charter, table.game, entries))) == len(entries)
+    return entries
+
+
+def test_two_companions_on_one_database_lose_no_move_and_leave_no_gap(pair: tuple[Home, Home]) -> None:
+    home, other = pair[0], pair[1].services
+    table = home.table()
+    phone = home.seated(table)
+
+    def post(services: Services, name: str) -> list[str]:
+        accepted = []
+        for n in range(EACH):
+            while not (played := give(services, table, phone, "east", 1, f"{name}{n}")).accepted:
+                assert played.stale, played.refusal
+            accepted.append(f"{name}{n}")
+        return accepted
+
+    with ThreadPoolExecutor(2) as threads:
+        posts = [threads.submit(post, services, name) for services, name in ((home.services, "a"), (other, "b"))]
+        accepted = [request for each in posts for request in each.result(10 * PATIENCE_S)]
+    entries = check_log(home, table)
+    assert sorted(entry.request for entry in entries if entry.request) == sorted(accepted)
+    assert len(accepted) == 2 * EACH
+
+
+def test_a_post_that_another_companion_made_stale_is_refused_by_the_true_table(pair: tuple[Home, Home]) -> None:
+    home, other = pair[0], pair[1].services
+    table = home.table()
+    east, north = home.seated(table), home.seated(table, "north", "Beto")
+    version = home.services.tables.get(table.id).version
+    assert home.services.play.move(table.id, east, "east", Move("end_turn"), version, "ends").accepted
+    late = other.play.move(table.id, east, "east", Move("end_turn"), version, "late")
+    assert (late.accepted, late.stale, late.table.on_turn) == (False, True, "north")
+    assert give(other, table, north, "north", 2, "then").accepted
+    assert [entry.request for entry in check_log(home, table)][-2:] == ["ends", "then"]
+
+
+def test_a_post_that_only_the_other_companion_s_moves_allow_is_accepted(pair: tuple[Home, Home]) -> None:
+    home, other = pair[0], pair[1].services
+    table = home.table()
+    east, north = home.seated(table), home.seated(table, "north", "Beto")
+    home.play(table, east, "east", "end_turn")
+    version = home.services.tables.get(table.id).version
+    played = other.play.move(table.id, north, "north", Move("end_turn"), version, "north-ends")
+    assert played.accepted
+    assert played.table.on_turn == "west"
+
+
+def test_one_post_that_reaches_both_companions_is_one_move(pair: tuple[Home, Home]) -> None:
+    home, other = pair[0], pair[1].services
+    table = home.table()
+    phone = home.seated(table)
+    version = home.services.tables.get(table.id).version
+    move = Move("sacrifice", ("tlaloc", 1))
+
+    with ThreadPoolExecutor(2) as threads:
+        posts = [
+            threads.submit(services.play.move, table.id, phone, "east", move, version, "tap")
+            for services in (home.services, other)
+        ]
+        assert [post.result(PATIENCE_S).accepted for post in posts] == [True, True]
+    assert [entry.request for entry in check_log(home, table)].count("tap") == 1
+
+
+def test_one_seat_is_given_to_one_phone_by_two_companions(pair: tuple[Home, Home]) -> None:
+    home, other = pair[0], pair[1].services
+    table = home.table()
+    ana = home.seated(table)
+    with pytest.raises(ServiceError, match="seat_taken"):
+        other.seats.sit(table.id, table.code, "east", "Beto")
+    assert other.seats.held(table.id, ana) == ("east",)
+
+
+def test_a_token_and_another_companion_s_move_are_both_in_the_log(pair: tuple[Home, Home]) -> None:
+    home, other = pair[0], pair[1].services
+    table = home.table(temple="templo")
+    phone = home.seated(table)
+    assert give(home.services, table, phone, "east", 1, "before").accepted
+    other.temples.intake.receive([("templo", home.token(1))])
+    assert give(home.services, table, phone, "east", 1, "after").accepted
+    assert [entry.by for entry in check_log(home, table)][-3:] == ["east", "temple", "east"]
+
+
+def test_one_token_that_two_companions_receive_is_stored_once(pair: tuple[Home, Home]) -> None:
+    home, other = pair[0], pair[1].services
+    table = home.table(temple="templo")
+    for services in (home.services, other):
+        (receipt,) = services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2))])
+        assert (receipt.seq, receipt.gap) == (2, False)
+    assert [entry.by for entry in check_log(home, table)].count("temple") == 2
+
+
+def test_a_pairing_code_that_two_companions_use_at_once_is_used_once(pair: tuple[Home, Home]) -> None:
+    code = pair[0].services.pairing.issue("attic", "")
+
+    def use(home: Home) -> str:
+        try:
+            home.services.pairing.use(code)
+        except ServiceError as error:
+            return error.code
+        return ""
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(use, pair)) == ["", "used_pairing_code"]
+
+
 # -- requests to temples --
 
 
@@ -453,46 +525,20 @@ def replied(command: contract.Command) -> contract.Reply:
     return contract.Reply(command.id, True, {"software": "1"})
 
 
-def test_a_temple_answers_one_request_at_a_time_whichever_companion_sends_it(alive: tuple[Home, Home]) -> None:
+def test_the_reply_to_a_request_reaches_the_companion_that_sent_it(alive: tuple[Home, Home]) -> None:
     one, two = alive
     command = send(one, "first")
-    with pytest.raises(ServiceError, match="temple_busy"):
-        send(two, "second")
-    assert [home.services.temples.get("templo").request.command for home in alive] == [command] * 2  # type: ignore[union-attr]
+    two.services.temples.intake.receive([("templo", two.token(1))])  # it owns the temple from now on
+    one.look()
     for home in alive:  # the broker carries what a temple says to all
         home.services.temples.requests.receive_reply("templo", replied(command))
-    assert send(two, "second").id != command.id
+    request = one.services.temples.get("templo").request
+    assert request is not None
+    assert request.stage == "answered"
+    assert two.services.temples.get("templo").request is None
 
 
-def test_a_request_of_one_companion_and_its_reply_are_on_the_other_s_pages(alive: tuple[Home, Home]) -> None:
-    one, two = alive
-    with listening(two):
-        command = send(one, "first")
-        # The reply is quicker than the announcement: the other companion knows of no request yet.
-        two.services.temples.requests.receive_reply("templo", contract.Reply("f" * 32, True))
-        one.services.temples.requests.receive_reply("templo", replied(command))
-
-        def is_answered() -> bool:
-            request = two.services.temples.get("templo").request
-            return request is not None and request.stage == "answered"
-
-        eventually(is_answered)
-    assert two.services.temples.get("templo").request == one.services.temples.get("templo").request
-
-
-def test_two_requests_sent_at_once_by_two_companions_are_one(alive: tuple[Home, Home]) -> None:
-    def outcome(home: Home) -> str:
-        try:
-            return send(home, home.workspace.origin).id
-        except ServiceError as error:
-            return error.code
-
-    with ThreadPoolExecutor(2) as threads:
-        outcomes = sorted(each.result(PATIENCE_S) for each in [threads.submit(outcome, home) for home in alive])
-    assert outcomes.count("temple_busy") == 1
-
-
-def test_a_table_opened_elsewhere_is_found_by_its_code_before_any_announcement(pair: tuple[Home, Home]) -> None:
+def test_a_table_opened_elsewhere_is_found_by_its_code_at_once(pair: tuple[Home, Home]) -> None:
     one, two = pair
     table = one.table()
     assert two.services.tables.by_code(table.code).id == table.id
@@ -511,96 +557,143 @@ def test_a_round_that_another_companion_began_runs_here_as_well(pair: tuple[Home
         two.services.rounds.next_round(2, "Ana\nBen", lambda n, k: f"R{n} T{k}")
 
 
-# -- leases --
+# -- owners --
 
 
-@contextmanager
-def leasing(url: str, holder: str, wanted: list[str], taken: list[str] | None = None) -> Iterator[Leases]:
-    leases = Leases(url, holder, lambda: wanted, ([] if taken is None else taken).append)
-    leases.start()
-    try:
-        yield leases
-    finally:
-        leases.stop()
+def test_a_table_has_the_owner_at_which_it_was_changed_last(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table()
+    assert one.services.tables.is_own(table.id)
+    phone = two.seated(table)
+    assert two.services.tables.is_own(table.id)
+    one.look()
+    assert not one.services.tables.is_own(table.id)
+    assert one.play(table, phone, "east", "end_turn").accepted
+    two.look()
+    assert (one.services.tables.is_own(table.id), two.services.tables.is_own(table.id)) == (True, False)
 
 
-def test_each_lease_has_one_holder_and_no_two_shares_differ_by_more_than_one(home: Home) -> None:
-    names = [f"temple:{n}" for n in range(7)]
-    with leasing(home.url, "one", names) as one:
-        eventually(lambda: all(map(one.holds, names)))
-        with leasing(home.url, "two", names) as two, leasing(home.url, "three", names) as three:
-
-            def shares() -> list[int]:
-                return sorted(sum(map(each.holds, names)) for each in (one, two, three))
-
-            eventually(lambda: shares() == [2, 2, 3])
-            assert all(sum(each.holds(name) for each in (one, two, three)) == 1 for name in names)
-        eventually(lambda: all(map(one.holds, names)))  # the others gave theirs back
+def test_a_table_goes_to_the_companion_where_somebody_opens_its_page(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table(temple="templo")
+    two.look()
+    assert two.services.tables.visit(table.id).id == table.id
+    one.look()
+    assert (one.services.tables.is_own(table.id), two.services.tables.is_own(table.id)) == (False, True)
 
 
-def test_leases_are_renewed_while_others_are_taken_over(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each take-over lasts a second, by the clocks of the companion and of the database."""
-    names, taken, beats = [f"temple:{n}" for n in range(10)], [], []
-    engine = sa.create_engine(home.url)
-
-    def now() -> float:
-        return time.monotonic() + len(taken)
-
-    def take_over(name: str) -> None:
-        taken.append(name)
-        with engine.begin() as connection:
-            connection.execute(sa.update(LEASES).values(until=LEASES.c.until - timedelta(seconds=1)))
-
-    monkeypatch.setattr(lease_adapter, "time", SimpleNamespace(monotonic=now))
-    one = Leases(home.url, "one", lambda: names, take_over, lambda within_s: beats.append(now()))
-    one.start()
-    try:
-        eventually(lambda: all(map(one.holds, names)))
-        assert sorted(taken) == names
-        assert max(later - earlier for earlier, later in itertools.pairwise(beats)) < DISK_S
-    finally:
-        one.stop()
-        engine.dispose()
+def test_a_temple_and_its_table_have_one_owner(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table(temple="templo")
+    two.seated(table)
+    assert two.services.temples.is_own("templo")
+    one.services.temples.intake.receive([("templo", one.token(1))])
+    assert one.services.tables.is_own(table.id)
+    assert one.services.temples.is_own("templo")
 
 
-def test_companions_at_work_are_known_by_their_names(home: Home) -> None:
-    one = Leases(home.url, "1" * 16, lambda: ["temple:templo"], lambda name: None, name="hall-1:8001")
-    one.start()
-    try:
-        eventually(lambda: one.holds("temple:templo"))
-        with leasing(home.url, "2" * 16, []) as two:
-            eventually(lambda: len(one.workers()) == len(two.workers()) == 2)
-            assert [(each.name, each.holder[0]) for each in two.workers()] == [("", "2"), ("hall-1:8001", "1")]
-            assert "temple:templo" in two.workers()[1].leases
-    finally:
-        one.stop()
+def test_an_owner_that_stands_still_between_reading_and_committing_changes_nothing(
+    pair: tuple[Home, Home], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = pair
+    table = one.table()
+    phone = one.seated(table)
+    version = one.services.tables.get(table.id).version
+    refused: list[str] = []
+    begin = one.store.transaction
+
+    @contextmanager
+    def stand_still() -> Iterator[Transaction]:
+        monkeypatch.undo()
+        assert two.play(table, phone, "east", "end_turn", version=version).accepted  # two takes over, and plays
+        try:
+            with begin() as transaction:
+                yield transaction
+        except Conflict as conflict:
+            refused.append(str(conflict))
+            raise
+
+    monkeypatch.setattr(one.store, "transaction", stand_still)
+    played = one.services.play.move(table.id, phone, "east", Move("end_turn"), version, "late")
+    assert len(refused) == 1
+    assert "have another owner" in refused[0]
+    assert (played.accepted, played.stale) == (False, True)
+    assert [entry.n for entry in two.store.entries(table.id)] == list(range(1, played.table.version + 1))
 
 
-def test_the_leases_of_a_companion_that_stands_still_go_to_another(home: Home) -> None:
-    may_go, stands = threading.Event(), threading.Event()
+def test_a_companion_whose_lease_has_ended_owns_nothing_until_it_has_read_it_again(
+    pair: tuple[Home, Home], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = pair
+    table = one.table()
+    phone = one.seated(table)
+    later = time.monotonic() + owners.LASTS_S + 1
+    monkeypatch.setattr(owners, "time", SimpleNamespace(monotonic=lambda: later))
+    assert not one.services.tables.is_own(table.id)
+    one.look()
+    assert one.services.tables.is_own(table.id)
+    assert one.play(table, phone, "east", "end_turn").accepted
+
+
+def test_what_a_dead_companion_owned_goes_to_another(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table(temple="templo")
     taken: list[str] = []
-    names = ["temple:templo"]
-
-    def wanted() -> list[str]:
-        if stands.is_set():
-            assert may_go.wait(PATIENCE_S)
-        return names
-
-    frozen = Leases(home.url, "frozen", wanted, lambda name: None)
-    frozen.start()
-    try:
-        eventually(lambda: frozen.holds("temple:templo"))
-        stands.set()
-        with leasing(home.url, "other", names, taken) as other:
-            eventually(lambda: other.holds("temple:templo"))
-            assert not frozen.holds("temple:templo")
-            assert taken == names
-            may_go.set()
-    finally:
-        may_go.set()
-        frozen.stop()
+    two.workspace.on_taken.append(taken.append)
+    two.look()
+    assert taken == []
+    one.owners.stop()  # type: ignore[union-attr]  # its lease ends at once
+    two.look()
+    assert {f"table:{table.id}", "temple:templo"} <= {*taken}
+    assert two.services.tables.is_own(table.id)
+    assert two.services.temples.is_own("templo")
 
 
-def test_a_lease_lasts_until_it_is_renewed_and_is_taken_over_within_ten_seconds() -> None:
-    assert lease_adapter.RENEW_S < lease_adapter.LASTS_S
-    assert lease_adapter.LASTS_S + lease_adapter.LOOK_S < 10
+def test_a_temple_that_no_companion_owns_goes_to_one_of_them(alive: tuple[Home, Home]) -> None:
+    one, _ = alive
+    assert [each.services.temples.is_own("templo") for each in alive] == [False, False]
+    for home in alive * 2:
+        home.look()
+    assert sorted(each.services.temples.is_own("templo") for each in alive) == [False, True]
+    assert [temple.name for temple in one.store.temples()] == ["templo"]
+
+
+def test_tables_of_a_restored_backup_have_an_owner_when_a_companion_starts(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table()
+    one.owners.release(f"table:{table.id}")  # type: ignore[union-attr]
+    two.restart()
+    two.look()
+    assert two.services.tables.is_own(table.id)
+
+
+def test_running_companions_are_known_by_their_names(url: str) -> None:
+    first, second = companion(url, "one"), companion(url, "two")
+    first.services.temples.expect("templo")
+    assert first.owners
+    assert second.owners
+    second.look()
+    listed = second.owners.companions()
+    assert sorted((each.temples, each.is_own) for each in listed) == [(0, True), (1, False)]
+    first.close()
+    second.look()
+    assert [each.is_own for each in second.owners.companions()] == [True]
+    second.close()
+
+
+def test_a_wrong_code_at_one_companion_is_counted_by_the_others(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    assert one.owners
+    assert two.owners
+    counted: list[str] = []
+    one.owners.count_wrong = two.owners.count_wrong = counted.append
+    one.owners.announce_wrong("192.0.2.1")
+    one.owners.announce_wrong("192.0.2.1")
+    for each in (one, two, two):
+        each.look()
+    assert counted == ["192.0.2.1", "192.0.2.1"]
+
+
+def test_a_dead_owner_s_lease_ends_within_ten_seconds() -> None:
+    assert owners.LASTS_S + owners.LOOK_S < 10
+    assert owners.ADOPT_S + owners.LOOK_S < owners.LASTS_S

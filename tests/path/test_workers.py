@@ -80,18 +80,24 @@ def worker(url: str, state: Path, broker: int, port: int | None = None) -> Itera
             program.kill()
 
 
-def holders(url: str) -> dict[str, str]:
-    """Return who holds which lease now."""
+def read(url: str, query: str) -> list[str]:
+    """Return the answers of a query about the running companions, before any of them has made the tables too."""
     with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
-        if connection.execute("SELECT to_regclass('lease')").fetchone() == (None,):
-            return {}
-        return dict(connection.execute("SELECT name, holder FROM lease WHERE until > clock_timestamp()").fetchall())
+        if connection.execute("SELECT to_regclass('owner')").fetchone() == (None,):
+            return []
+        return [answer for (answer,) in connection.execute(query.encode())]
 
 
-def holder(url: str) -> str:
-    """Return who stores the temple's tokens, as soon as somebody does: while it is passed on, nobody does."""
-    eventually(lambda: "temple:templo" in holders(url))
-    return holders(url).get("temple:templo") or holder(url)
+def companions(url: str) -> list[str]:
+    return read(url, "SELECT id FROM companion WHERE until > clock_timestamp()")
+
+
+def owner(url: str) -> str:
+    """Return who stores the temple's tokens, as soon as a running companion does."""
+    query = "SELECT companion FROM owner JOIN companion ON id = companion"
+    query += " WHERE topic = 'temple:templo' AND until > clock_timestamp()"
+    eventually(lambda: read(url, query))
+    return next(iter(read(url, query)), "") or owner(url)
 
 
 @pytest.fixture(scope="module")
@@ -110,15 +116,15 @@ def test_each_token_counts_once_though_the_companion_that_stores_them_is_gone(
         store = SqlStore(url)
         running.callback(store.close)
         games = registry.with_tools(registry.load(()))
-        services = Services.over(Workspace(store, games, Clock(), Entropy(), shared=True))
+        services = Services.over(Workspace(store, games, Clock(), Entropy()))
         services.temples.expect("templo")
         table = services.tables.open("mexica", "Sunday", 2, "temple_only", {}, "templo")
         services.seats.begin(table.id, table.code)
-        # The first is alone, and so the temple's tokens are its own; the second comes, and takes what it is given.
+        # The first is alone, and so it owns the temple; the second comes, and has nothing.
         workers = [running.enter_context(worker(url, tmp_path / "one", broker.port))]
-        first = holder(url)
+        first = owner(url)
         workers.append(running.enter_context(worker(url, tmp_path / "two", broker.port)))
-        eventually(lambda: sum(name.startswith("worker ") for name in holders(url)) == 2)
+        eventually(lambda: len(companions(url)) == 2)
         temple = Ledger(broker.host, broker.port)
         running.callback(temple.close)
         temple.says(status(), retain=True)
@@ -133,12 +139,12 @@ def test_each_token_counts_once_though_the_companion_that_stores_them_is_gone(
         for _ in range(TOKENS // 2):
             temple.drop()
         arrive(TOKENS // 2)
-        stores = holder(url)
+        stores = owner(url)
         os.kill(workers[0 if stores == first else 1].pid, end)
         for _ in range(TOKENS // 2):
             temple.drop()
         arrive(TOKENS)
-        assert holder(url) != stores
+        assert owner(url) != stores
         entries = store.entries(table.id)
         assert [entry.n for entry in entries] == list(range(1, len(entries) + 1))
         assert sum(entry.by == "temple" for entry in entries) == TOKENS
@@ -162,7 +168,7 @@ def test_who_types_wrong_codes_at_one_companion_is_locked_out_at_the_other(serve
         ports = [free_port(), free_port()]
         for port, name in zip(ports, ("one", "two"), strict=True):
             running.enter_context(worker(url, tmp_path / name, nobody, port))
-        eventually(lambda: sum(name.startswith("worker ") for name in holders(url)) == 2)
+        eventually(lambda: len(companions(url)) == 2)
         for _ in range(10):
             assert post_code(ports[0], "ZZZZZZ") == 403
         assert post_code(ports[0], "ZZZZZZ") == 429

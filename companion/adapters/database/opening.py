@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.adapters.database.schema import ABOUT, CHANNEL, METADATA, PASSING, SCHEMA, SIGNING_KEY
+from companion.adapters.database.schema import ABOUT, METADATA, PASSING, SCHEMA, SIGNING_KEY
 from templo.files import make_database_private
 
 CONNECT_S = 5
@@ -22,6 +22,9 @@ CONNECT_S = 5
 
 UNANSWERED_S = 6
 """How long its machine may leave what was sent to it without an answer: less than a thread may take for a disk."""
+
+IDLE_S = 6
+"""How long a transaction may stand still, in seconds: it takes milliseconds."""
 
 _KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """A machine that lost its power is noticed within half a minute, even if nothing is being sent to it."""
@@ -43,7 +46,19 @@ def engine_for(url: str, **options: Any) -> sa.Engine:
     if made.get_backend_name() == "postgresql" and made.get_driver_name() in ("psycopg", "psycopg2"):
         limits = {"connect_timeout": CONNECT_S, "tcp_user_timeout": 1000 * UNANSWERED_S, **_KEEPALIVES}
         options["connect_args"] = {name: limit for name, limit in limits.items() if name not in made.query}
+        engine = sa.create_engine(made, **options)
+        sa.event.listen(engine, "connect", _limit_standstills)
+        return engine
     return sa.create_engine(made, **options)
+
+
+def _limit_standstills(connection: Any, record: object) -> None:
+    """Let PostgreSQL end the transaction of a companion that stands still, so that others can have what it locks."""
+    cursor = connection.cursor()
+    cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_S}s'")
+    cursor.execute(f"SET lock_timeout = '{IDLE_S + 2}s'")
+    cursor.close()
+    connection.commit()
 
 
 def opened(url: str, *, create: bool = True) -> sa.Engine:
@@ -132,7 +147,9 @@ def _found_schema(connection: sa.Connection) -> str | None:
 def wait_to_create(connection: sa.Connection) -> None:
     """Let one program at a time create tables, until its transaction ends: several may start at the same moment."""
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock(hashtextextended({CHANNEL}, 0))"))
+        connection.execute(
+            sa.text("SELECT pg_advisory_xact_lock(hashtextextended('templo_' || current_schema(), 0))")
+        )
     else:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 

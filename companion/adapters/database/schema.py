@@ -175,27 +175,38 @@ DOUBTED = sa.Table(
 )
 """The tokens that a temple doubts, each with its first reason; some may not have arrived yet."""
 
-CHANNEL = "'templo_' || md5(current_schema())"
-"""The SQL of the name of the channel on which the companions of one PostgreSQL announce their changes."""
-
 PASSING = sa.MetaData()
 """What companions on one database store for each other while they run. It is not part of a backup."""
 
-REQUESTS = sa.Table(
-    "temple_request",
-    PASSING,
-    sa.Column("temple", sa.String(32), primary_key=True),
-    sa.Column("request", sa.String(32), nullable=False),
-    sa.Column("stored", sa.String, nullable=False),
-)
+EPOCHS = sa.Sequence("owner_epoch", metadata=PASSING)
 
-LEASES = sa.Table(
-    "lease",
+OWNERS = sa.Table(
+    "owner",
     PASSING,
-    sa.Column("name", sa.String(64), primary_key=True),
-    sa.Column("holder", sa.String(32), nullable=False),
+    sa.Column("topic", sa.String(64), primary_key=True),
+    sa.Column("companion", sa.String(32), nullable=False),
+    sa.Column("epoch", sa.BigInteger, nullable=False),
+    sa.Column("version", sa.BigInteger, nullable=False),
+)
+"""The owner of each table, temple and note; `version` rises with each of its changes."""
+
+COMPANIONS = sa.Table(
+    "companion",
+    PASSING,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("name", sa.String(64), nullable=False),
     sa.Column("until", sa.DateTime(timezone=True), nullable=False),
 )
+"""The lease of each running companion."""
+
+WRONG_CODES = sa.Table(
+    "wrong_code",
+    PASSING,
+    sa.Column("n", sa.BigInteger, sa.Identity(), primary_key=True),
+    sa.Column("companion", sa.String(32), nullable=False),
+    sa.Column("who", sa.String(64), nullable=False),
+)
+"""Wrong codes that somebody typed at one companion, for the others to count."""
 
 sa.Index("token_by_arrival", TOKENS.c.temple, TOKENS.c.received_at)
 sa.Index("token_by_table", TOKENS.c.table_id, TOKENS.c.at)

@@ -26,7 +26,6 @@ from companion.adapters.database.schema import (
     OLD,
     OUTLINES,
     QUARANTINE,
-    REQUESTS,
     RESENT,
     SIGNING_KEY,
     SOURCES,
@@ -252,11 +251,6 @@ class SqlStore:
     def temples(self) -> list[TempleRecord]:
         """Return every stored temple, by name."""
         return [TempleRecord(**row._mapping) for row in self._rows(sa.select(TEMPLES).order_by(TEMPLES.c.name))]
-
-    def requests(self, temples: Collection[str]) -> dict[str, str]:
-        """Return the last request of any companion to each of these temples; only in a shared store."""
-        query = sa.select(REQUESTS).where(REQUESTS.c.temple.in_(temples))
-        return {row.temple: row.stored for row in self._rows(query)}
 
     def marks(self, temples: Collection[str] | None = None, sources: Collection[str] = ()) -> dict[str, MarkRecord]:
         """Return how far the tokens of each source are stored, for all temples, or for some and these sources."""

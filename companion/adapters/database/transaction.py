@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from companion.adapters.database.rows import NOTE, token_row
 from companion.adapters.database.schema import (
     ABOUT,
-    CHANNEL,
     DECISIONS,
     DOUBTED,
     DOUBTS,
@@ -18,8 +17,8 @@ from companion.adapters.database.schema import (
     KEYS,
     OLD,
     OUTLINES,
+    OWNERS,
     QUARANTINE,
-    REQUESTS,
     RESENT,
     SOURCES,
     TABLES,
@@ -33,26 +32,11 @@ from companion.model.table import Charter, Entry
 from templo import contract
 
 _APPEND = sa.insert(ENTRIES)
-_ANNOUNCE = sa.text(
-    f"SELECT pg_notify({CHANNEL}, topic) FROM unnest(CAST(:announced AS text[])) AS topic"  # noqa: S608  # our name
-)
 # Built once: for a single token, building the queries takes longer than running them.
-_LOCKED_TEMPLES = (
-    sa.select(TEMPLES)
-    .where(TEMPLES.c.name.in_(sa.bindparam("names", expanding=True)))
-    .order_by(TEMPLES.c.name)
-    .with_for_update()
-)
-_LOCKED_OLD = (
-    sa.select(OLD)
-    .where(OLD.c.source.in_(sa.bindparam("sources", expanding=True)))
-    .order_by(OLD.c.source)
-    .with_for_update()
-)
-_STORED_OR_APART = (
-    sa.select(TOKENS.c.token)
-    .where(TOKENS.c.token.in_(sa.bindparam("stored", expanding=True)))
-    .union_all(sa.select(QUARANTINE.c.token).where(QUARANTINE.c.token.in_(sa.bindparam("apart", expanding=True))))
+_FENCE = (
+    sa.update(OWNERS)
+    .where(sa.tuple_(OWNERS.c.topic, OWNERS.c.epoch).in_(sa.bindparam("owned", expanding=True)))
+    .values(version=OWNERS.c.version + 1)
 )
 _DOUBTED = sa.select(DOUBTED.c.token).where(DOUBTED.c.token.in_(sa.bindparam("ids", expanding=True)))
 
@@ -67,81 +51,13 @@ class SqlTransaction:
     """The port `Transaction` over one connection that has begun."""
 
     def __init__(self, connection: sa.Connection) -> None:
-        """Store the connection."""
         self._connection = connection
 
-    def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
-        """Raise `Conflict` unless the temples are stored like this, and lock them; only in a shared store."""
-        if temples:
-            rows = self._connection.execute(_LOCKED_TEMPLES, {"names": [*temples]})
-            found = {row.name: TempleRecord(**row._mapping) for row in rows}
-            for name, expected in temples.items():
-                if found.get(name) != expected:
-                    raise Conflict(f"temple {name!r} is stored as {found.get(name)}; expected {expected}")
-
-    def expect_old(self, old: Mapping[str, OldTokens | None]) -> None:
-        """Raise `Conflict` unless the old tokens of these sources are stored like this, and lock their rows.
-
-        Only in a shared store, and after `expect_temples`.
-        """
-        if old:
-            rows = self._connection.execute(_LOCKED_OLD, {"sources": [*old]})
-            found = {row.source: OldTokens(**row._mapping) for row in rows}
-            for source, expected in old.items():
-                if found.get(source) != expected:
-                    raise Conflict(
-                        f"old tokens of source {source!r} are stored as {found.get(source)}; expected {expected}"
-                    )
-
-    def expect_versions(self, versions: Mapping[str, int]) -> None:
-        """Raise `Conflict` unless the logs of these tables end with these numbers; only in a shared store."""
-        if versions:
-            last = sa.select(ENTRIES.c.table_id, sa.func.max(ENTRIES.c.n).label("n"))
-            rows = self._connection.execute(last.where(ENTRIES.c.table_id.in_(versions)).group_by(ENTRIES.c.table_id))
-            found = {row.table_id: row.n for row in rows}
-            for table_id, expected in versions.items():
-                if found.get(table_id, 0) != expected:
-                    raise Conflict(
-                        f"the log of table {table_id!r} ends with {found.get(table_id, 0)}; expected {expected}"
-                    )
-
-    def expect_unassigned(self, old: OldTokens, tokens: Sequence[StoredToken]) -> None:
-        """Raise `Conflict` unless these are the old tokens that belong to no table; only in a shared store."""
-        found = {row.seq for row in self._connection.execute(unassigned(old))}
-        expected = {each.token.seq for each in tokens}
-        if found != expected:
-            raise Conflict(
-                f"{len(found)} old tokens of source {old.source!r} belong to no table; expected {len(expected)}"
-            )
-
-    def expect_new(self, tokens: Sequence[contract.Token], held: Collection[str]) -> None:
-        """Raise `Conflict` if one of these tokens is stored, or held apart without being in `held`, by its id.
-
-        Only in a shared store: another companion may have stored it since `Store.known` was read.
-        """
-        if tokens:
-            ids = [each.token for each in tokens]
-            known = {"stored": ids, "apart": [each for each in ids if each not in held]}
-            if found := self._connection.execute(_STORED_OR_APART, known).scalars().first():
-                raise Conflict(f"token {found!r} was stored or held apart meanwhile")
-
-    def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
-        """Store the request `request` to a temple in place of the request `before`, if any."""
-        known = sa.update(REQUESTS).where(REQUESTS.c.temple == temple, REQUESTS.c.request == before)
-        fields = {"request": request, "stored": stored}
-        if not self._connection.execute(known, fields).rowcount:
-            self._connection.execute(sa.insert(REQUESTS), {"temple": temple, **fields})
-
-    def announce(self, origin: str, topics: Sequence[str]) -> None:
-        """Announce to the other companions of a shared store, at the commit, what this change concerns."""
-        if topics:
-            self._connection.execute(_ANNOUNCE, {"announced": [f"{origin} {topic}" for topic in topics]})
-
-    def expect_note(self, name: str, value: str) -> None:
-        """Raise `Conflict` unless a note has this value, and lock it."""
-        stored = sa.select(ABOUT.c.value).where(ABOUT.c.key == f"{NOTE}{name}").with_for_update()
-        if (self._connection.execute(stored).scalar() or "") != value:
-            raise Conflict(f"note {name!r} was changed meanwhile")
+    def fence(self, epochs: Mapping[str, int]) -> None:
+        """Raise `Conflict` unless these are the owners' numbers, and keep them until the commit; if it is shared."""
+        fenced = self._connection.execute(_FENCE, {"owned": [*epochs.items()]})
+        if fenced.rowcount != len(epochs):
+            raise Conflict(f"{len(epochs) - fenced.rowcount} of {sorted(epochs)} have another owner")
 
     def set_note(self, name: str, value: str) -> None:
         """Store a note about this companion under a name, replacing the former one."""
@@ -240,7 +156,7 @@ class SqlTransaction:
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are stored without a gap."""
-        # Another companion may have raised it further: then the row exists, and inserting it again is a conflict.
+        # Under another temple's name it may have been raised further: then inserting it again is a conflict.
         raised = sa.update(SOURCES).where(SOURCES.c.source == source, SOURCES.c.mark <= seq)
         if not self._connection.execute(raised, {"mark": seq}).rowcount:
             self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})

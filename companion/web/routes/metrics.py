@@ -63,7 +63,7 @@ def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
             "Tokens that wait for a person to say whose they were, by game.",
             _unclaimed(services),
         ),
-        *_health(temples, config),
+        *_health(temples, services),
         *_tokens(temples, services),
     ]
 
@@ -73,7 +73,7 @@ def _one(name: str, kind: str, meaning: str, value: float) -> Metric:
     return Metric(name, kind, meaning, (({}, value),))
 
 
-def _health(temples: Sequence[Temple], config: WebConfig) -> Iterator[Metric]:
+def _health(temples: Sequence[Temple], services: Services) -> Iterator[Metric]:
     """Yield what says how the temples and their beams are."""
     yield Metric(
         "templo_temple_up",
@@ -95,7 +95,7 @@ def _health(temples: Sequence[Temple], config: WebConfig) -> Iterator[Metric]:
         "templo_temple_stored",
         "gauge",
         "Whether this companion, of all that share the store, stores a temple's tokens.",
-        tuple(({"temple": each.name}, int(config.stores(each.name))) for each in temples),
+        tuple(({"temple": each.name}, int(services.temples.is_own(each.name))) for each in temples),
     )
     yield Metric("templo_beam_state", "gauge", "1 for the state that a beam is in.", tuple(_beams(temples)))
 

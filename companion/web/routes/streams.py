@@ -47,7 +47,7 @@ def stale_if_unreadable(view: Callable[..., Response]) -> Callable[..., Response
 def stream(table_id: str) -> Response:
     """Stream the changes of a table, for a phone or a screen."""
     here = site()
-    table = here.services.tables.get(table_id)
+    table = here.services.tables.visit(table_id)
     layout, stand_in = "screen" if request.args.get("as") == "screen" else "phone", request.args.get("for", "")[:24]
     audience = here.audience(table, layout, stand_in)
     token = seat_token(table_id)

@@ -67,7 +67,7 @@ def screen(table_id: str) -> Response:
 
 def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
     here = site()
-    table = here.services.tables.get(table_id)
+    table = here.services.tables.visit(table_id)
     audience = here.audience(table, layout, stand_in)
     rendered, phase = here.rendered(table, audience), table.phase
     while (table := here.services.tables.get(table_id)).phase != phase:

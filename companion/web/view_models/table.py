@@ -14,8 +14,8 @@ from companion.model.entries import LEVEL_OF, PACES, away_modes
 from companion.model.plays import minutes, ranked, result_of
 from companion.model.table import Chair, Table
 from companion.model.temples import Health, Temple
+from companion.service.messages import TOPIC as MESSAGE
 from companion.service.services import Services
-from companion.service.workspace import MESSAGE
 from companion.web.view_models import seat as handheld
 from templo import contract
 from templo.shrines import LEFT_TO_RIGHT
