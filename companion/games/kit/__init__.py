@@ -41,6 +41,7 @@ from companion.games.kit.options import Option as Option
 from companion.games.kit.options import Reader as Reader
 from companion.games.kit.options import TableRules as TableRules
 from companion.games.kit.options import complete as complete
+from companion.games.kit.options import rule as rule
 from companion.games.kit.parts import Board as Board
 from companion.games.kit.parts import Bot as Bot
 from companion.games.kit.parts import Heat as Heat

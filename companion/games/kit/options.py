@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Self, get_type_hints
 
 from msgspec import Struct
 
@@ -96,34 +97,45 @@ class Option:
         return _unreadable(text) or tuple(self.reader.faults(text))
 
 
-class TableRules(Struct, frozen=True):
-    """The options of one table: a game's subclass has a field for each option, under its key.
+def rule(default: Value, ruling: str, values: tuple[Value, ...] = (), **rest: Any) -> Option:
+    """Return an option for the annotation of a field of `TableRules`, whose name becomes its key."""
+    return Option("", default, ruling, values, **rest)
 
-    >>> class Chosen(TableRules, frozen=True):
-    ...     OPTIONS = (Option("goal", 30, "", low=10, high=50),)
-    ...     goal: int
-    >>> Chosen.of({"goal": 20}).chosen()
-    {'goal': 20}
+
+class TableRules(Struct, frozen=True):
+    """The options of one table: a game's subclass declares each as a field, and its `rule` as the annotation.
+
+    `Chosen.of({"goal": 20})` then reads a choice for ::
+
+        class Chosen(TableRules, frozen=True):
+            goal: Annotated[int, rule(30, "", low=10, high=50)]
     """
 
-    OPTIONS: ClassVar[tuple[Option, ...]]
+    @classmethod
+    @cache
+    def options(cls, *keys: str) -> tuple[Option, ...]:
+        """Return some options by their keys, for a tool that has the same; without keys all, as the fields come."""
+        hints = get_type_hints(cls, include_extras=True)
+        return tuple(replace(hints[key].__metadata__[0], key=key) for key in keys or cls.__struct_fields__)
 
     @classmethod
     def of(cls, chosen: Mapping[str, Value]) -> Self:
-        """Read a complete choice; raises `ValueError` if it is incomplete or has a value that is not accepted."""
-        return cls(**complete(cls.OPTIONS, chosen))
+        """Read a choice that is complete for what matters; what does not matter has its default.
+
+        Raises `ValueError` if it is incomplete or has a value that is not accepted.
+        """
+        return cls(**complete(cls.options(), chosen))
 
     def chosen(self) -> dict[str, Value]:
-        """Return each option with its value."""
-        return {option.key: getattr(self, option.key) for option in self.OPTIONS}
+        """Return each option that matters with its value."""
+        values = {option.key: getattr(self, option.key) for option in self.options()}
+        return {option.key: values[option.key] for option in self.options() if option.matters(values)}
 
 
-def complete(
-    options: Sequence[Option], chosen: Mapping[str, Value], needed: Sequence[Option] | None = None
-) -> dict[str, Value]:
-    """Return the value of each of the `needed` options, by default of all.
+def complete(options: Sequence[Option], chosen: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the value of each option; of one that does not matter it is the default, whatever was chosen.
 
-    Raises `ValueError` for a choice in which any of them is missing, or that holds a value which no option accepts.
+    Raises `ValueError` for a choice in which one that matters is missing, or with a value that no option accepts.
 
     >>> complete((Option("goal", 30, "", low=10, high=50),), {"goal": 60})
     Traceback (most recent call last):
@@ -136,11 +148,11 @@ def complete(
             raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only the game's options")
         if not known[key].accepts(given):
             raise ValueError(f"option {key} is {ascii(given)[:60]}; expected {known[key].accepted}")
-    keys = [option.key for option in (options if needed is None else needed)]
-    for key in keys:
-        if key not in chosen:
+    matter = {option.key for option in options if option.matters(chosen)}
+    for key in known:
+        if key in matter and key not in chosen:
             raise ValueError(f"option {key} is missing; expected a value for each that matters")
-    return {key: chosen[key] for key in keys}
+    return {option.key: chosen[option.key] if option.key in matter else option.default for option in options}
 
 
 def _unreadable(text: str) -> tuple[Fault, ...]:

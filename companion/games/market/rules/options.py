@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from companion.games.kit import Option, Seat, TableRules, Value
+from companion.games.kit import Seat, TableRules, Value, rule
 
 BLIND, EQUAL = "blind", "equal"
 DRAFT, RANDOM = "draft", "random"
 ON, OFF = "on", "off"
 
-OPTIONS: tuple[Option, ...] = (
-    Option("slide", "any", "A3", ("any", "adjacent")),
-    Option("pass_moves_distinct", ON, "A4", (ON, OFF)),
-    Option("setup", DRAFT, "A5", (DRAFT, RANDOM)),
-    Option("removed", 4, "A8", tuple(range(0, 41, 4))),
-    Option("removed_mode", BLIND, "A8", (BLIND, EQUAL)),
-    Option("toll_order", "path", "A12", ("path", "choice")),
-    Option("toll_stack", "each", "A12", ("each", "once_per_kind")),
-    Option("partner_tie", "once", "A18", ("once", "none", "both")),
-    Option("tie_sum", OFF, "A19", (OFF, ON)),
-    Option("start", "random", "A24", ("random", "host")),
-)
+
+class HouseRules(TableRules, frozen=True):
+    """What a table may choose, in the order of the rulings."""
+
+    slide: Annotated[str, rule("any", "A3", ("any", "adjacent"))]
+    pass_moves_distinct: Annotated[str, rule(ON, "A4", (ON, OFF))]
+    setup: Annotated[str, rule(DRAFT, "A5", (DRAFT, RANDOM))]
+    removed: Annotated[int, rule(4, "A8", tuple(range(0, 41, 4)))]
+    removed_mode: Annotated[str, rule(BLIND, "A8", (BLIND, EQUAL))]
+    toll_order: Annotated[str, rule("path", "A12", ("path", "choice"))]
+    toll_stack: Annotated[str, rule("each", "A12", ("each", "once_per_kind"))]
+    partner_tie: Annotated[str, rule("once", "A18", ("once", "none", "both"))]
+    tie_sum: Annotated[str, rule(OFF, "A19", (OFF, ON))]
+    start: Annotated[str, rule("random", "A24", ("random", "host"))]
+
+
+OPTIONS = HouseRules.options()
 
 PRESETS: Mapping[str, Mapping[str, Value]] = {
     "classic": {},
@@ -39,20 +45,3 @@ SEATINGS: Mapping[int, tuple[Seat, ...]] = {
 }
 """Clockwise, seen from above. Two sit beside each other (ruling A2). Which of the four sides three players leave
 empty is theirs to say, by how they turn the market: turned with its seats it is the same game (A23)."""
-
-
-class HouseRules(TableRules, frozen=True):
-    """One table's choice: a field for each option, under its key."""
-
-    OPTIONS = OPTIONS
-
-    slide: str
-    pass_moves_distinct: str
-    setup: str
-    removed: int
-    removed_mode: str
-    toll_order: str
-    toll_stack: str
-    partner_tie: str
-    tie_sum: str
-    start: str

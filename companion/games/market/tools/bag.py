@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 from math import comb
 
 from companion.games.kit import CHANCE, Chance, Json, Move, MoveType, Seat, Struct, Value, one_of, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
-from companion.games.market.rules.options import BLIND, EQUAL
+from companion.games.market.rules.options import BLIND, EQUAL, HouseRules
 from companion.games.market.rules.turn import DRAWN_AT_ONCE
 from companion.games.market.tools.tool import MarketTool
+
+REMOVED, MODES = HouseRules.options("removed", "removed_mode")
 
 _LETTERS = "pcjh"
 
@@ -58,7 +61,7 @@ class Bag(MarketTool[Sack]):
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Sack:
         """Return the bag of a usual game."""
-        return Sack.full(4, BLIND)
+        return Sack.full(int(REMOVED.default), str(MODES.default))
 
     def listed(self, state: Sack) -> list[Move]:
         """Return the next draw, or how to fill the bag while nothing was drawn out of it."""
@@ -66,12 +69,12 @@ class Bag(MarketTool[Sack]):
         if state != Sack.full(state.removed, state.mode):
             return [*listed, Move("refill")]
         now = (state.removed, state.mode)
-        listed += [Move("aside", (n, mode)) for mode in (BLIND, EQUAL) for n in range(0, 41, 4) if (n, mode) != now]
+        listed += [Move("aside", each) for each in product(REMOVED.values, MODES.values) if each != now]
         return listed
 
     def declared(self) -> Sequence[MoveType[Sack]]:
         """Return a draw, a token out of a real bag or the app's, and a bag filled again."""
-        aside = {"n": one_of(*range(0, 41, 4)), "mode": one_of(BLIND, EQUAL)}
+        aside = {"n": one_of(*REMOVED.values), "mode": one_of(*MODES.values)}
         return (
             MoveType("draw", lambda state: replace(state, left=DRAWN_AT_ONCE, drawn=())),
             MoveType("came", _came, {"commodity": one_of(*COMMODITIES)}, CHANCE),
@@ -97,6 +100,7 @@ class Bag(MarketTool[Sack]):
             "aside": state.aside,
             "removed": state.removed,
             "mode": state.mode,
+            "rules": {"removed": list(REMOVED.values), "mode": list(MODES.values)},
             "left": state.left,
             "fresh": state == Sack.full(state.removed, state.mode),
             "drawn": [COMMODITIES[which] for which in state.drawn],

@@ -28,7 +28,7 @@ from companion.games.market.tools.tool import MarketTool
 
 SIDE: Seat = "south"
 NOTHING = "nothing"
-ORDERS, STACKS = ("path", "choice"), ("each", "once_per_kind")
+ORDERS, STACKS = HouseRules.options("toll_order", "toll_stack")
 
 _TILES = "pcjh1234xyuvamk."
 _LETTERS = "pcjh"
@@ -42,8 +42,8 @@ class Setting(Struct, frozen=True):
     coins: tuple[int, ...] = (1, 1, 1, 1)
     goods: tuple[int, ...] = (0, 0, 0, 0)
     counts: tuple[int, ...] = (0, 0, 0, 0)
-    order: str = "path"
-    stack: str = "each"
+    order: Value = ORDERS.default
+    stack: Value = STACKS.default
 
     @property
     def state(self) -> State:
@@ -91,8 +91,8 @@ class Lanes(MarketTool[Setting]):
                     listed.append(Move("holds", (lane, name)))
             if state.counts[lane]:
                 listed.append(Move("holds", (lane, NOTHING)))
-        listed += [Move("order", (each,)) for each in ORDERS if each != state.order]
-        listed += [Move("stack", (each,)) for each in STACKS if each != state.stack]
+        listed += [Move("order", (each,)) for each in ORDERS.values if each != state.order]
+        listed += [Move("stack", (each,)) for each in STACKS.values if each != state.stack]
         if state != Setting():
             listed.append(Move("clear"))
         return listed
@@ -108,8 +108,8 @@ class Lanes(MarketTool[Setting]):
             MoveType("vendor", _vendor, {"commodity": commodity, "n": number(0, PER_COMMODITY)}),
             MoveType("coin", _coin, {"lane": lane}),
             MoveType("holds", _holds, {"lane": lane, "commodity": one_of(*COMMODITIES, NOTHING)}),
-            MoveType("order", lambda state, order: replace(state, order=order), {"order": one_of(*ORDERS)}),
-            MoveType("stack", lambda state, stack: replace(state, stack=stack), {"stack": one_of(*STACKS)}),
+            MoveType("order", lambda state, order: replace(state, order=order), {"order": one_of(*ORDERS.values)}),
+            MoveType("stack", lambda state, stack: replace(state, stack=stack), {"stack": one_of(*STACKS.values)}),
             MoveType("clear", lambda _: Setting()),
         )
 
@@ -131,6 +131,7 @@ class Lanes(MarketTool[Setting]):
             "vendors": dict(zip(COMMODITIES, state.vendors, strict=True)),
             "order": state.order,
             "stack": state.stack,
+            "rules": {"order": list(ORDERS.values), "stack": list(STACKS.values)},
             "buyers": [
                 {
                     "lane": lane,

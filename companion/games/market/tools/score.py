@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 
 from companion.games.kit import Arg, Json, Move, MoveType, Seat, Struct, Value, number, one_of, put, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
+from companion.games.market.rules.options import ON, HouseRules
 from companion.games.market.rules.scoring import Holding, score
 from companion.games.market.tools.tool import MarketTool
 
 ROWS = ("one", "two", "three", "four")
-TIES = ("once", "none", "both")
-SUMS = ("off", "on")
+TIES, SUMS = HouseRules.options("partner_tie", "tie_sum")
 MOST_COINS = 4
 
 
@@ -25,10 +25,10 @@ class Pad(Struct, frozen=True):
     """What is written on the pad; rows beyond the number of players are blank."""
 
     players: int = 4
-    ties: str = "once"
+    ties: Value = TIES.default
     king: tuple[int, ...] = (0, 0, 0, 0)
     rows: tuple[Holding, ...] = (Holding((0, 0, 0, 0)),) * 4
-    tie_sum: str = "off"
+    tie_sum: Value = SUMS.default
 
     @property
     def cleared(self) -> Pad:
@@ -60,8 +60,8 @@ class ScorePad(MarketTool[Pad]):
         The number that a box holds is among them: to enter it again changes nothing.
         """
         listed = [Move("players", (n,)) for n in (2, 3, 4) if n != state.players]
-        listed += [Move("ties", (each,)) for each in TIES if each != state.ties and state.players == 4]
-        listed += [Move("tie_sum", (each,)) for each in SUMS if each != state.tie_sum and state.players == 4]
+        listed += [Move("ties", (each,)) for each in TIES.values if each != state.ties and state.players == 4]
+        listed += [Move("tie_sum", (each,)) for each in SUMS.values if each != state.tie_sum and state.players == 4]
         for which, name in enumerate(COMMODITIES):
             room = state.room(which)
             listed += [Move("king", (name, n)) for n in range(state.king[which] + room + 1)]
@@ -78,8 +78,8 @@ class ScorePad(MarketTool[Pad]):
         row, commodity, tokens = one_of(*ROWS), one_of(*COMMODITIES), number(0, PER_COMMODITY)
         return (
             MoveType("players", _players, {"n": number(2, 4)}),
-            MoveType("ties", lambda state, ties: replace(state, ties=ties), {"ties": one_of(*TIES)}),
-            MoveType("tie_sum", lambda state, sums: replace(state, tie_sum=sums), {"sums": one_of(*SUMS)}),
+            MoveType("ties", lambda state, ties: replace(state, ties=ties), {"ties": one_of(*TIES.values)}),
+            MoveType("tie_sum", lambda state, sums: replace(state, tie_sum=sums), {"sums": one_of(*SUMS.values)}),
             MoveType("king", _king, {"commodity": commodity, "n": tokens}),
             MoveType("tokens", _tokens, {"row": row, "commodity": commodity, "n": tokens}),
             MoveType("coins", _coins, {"row": row, "n": number(0, MOST_COINS)}),
@@ -89,13 +89,14 @@ class ScorePad(MarketTool[Pad]):
     def view(self, state: Pad, seat: Seat | None) -> Mapping[str, Json]:
         """Return the pad with all that follows from it."""
         held = state.rows[: state.players]
-        result = score(held, state.king, state.partners, state.ties, state.tie_sum == "on")
+        result = score(held, state.king, state.partners, str(state.ties), state.tie_sum == ON)
         return {
             "players": state.players,
             "ties": state.ties,
             "king": list(state.king),
             "blank": state == state.cleared,
             "tie_sum": state.tie_sum,
+            "rules": {"ties": list(TIES.values), "tie_sum": list(SUMS.values)},
             "groups": [
                 {
                     "points": result.points[n],
@@ -125,7 +126,7 @@ class ScorePad(MarketTool[Pad]):
     def notation(self, state: Pad) -> str:
         """Return the pad in one line."""
         rows = " ".join(f"{_listed(row.tokens)}/{row.coins}" for row in state.rows)
-        sums = " sum" if state.tie_sum == "on" else ""
+        sums = " sum" if state.tie_sum == ON else ""
         return f"{state.players} {state.ties}{sums} king={_listed(state.king)} {rows}"
 
 

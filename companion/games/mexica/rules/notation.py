@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from companion.games.kit import Value
 from companion.games.mexica.rules import board_notation
-from companion.games.mexica.rules.options import HouseRules, options_of
+from companion.games.mexica.rules.options import OPTIONS, HouseRules
 from companion.games.mexica.rules.state import Clock, Outcome, Proposal, State
 from companion.games.mexica.rules.tallies import Tally
 
@@ -52,8 +52,8 @@ def _departures(rules: HouseRules) -> list[tuple[str, Value]]:
     chosen = rules.chosen()
     return [
         (each.key, chosen[each.key] if chosen[each.key] in each.values or each.high else _packed(chosen[each.key]))
-        for each in options_of(rules.scope)
-        if each.key != "scope" and chosen[each.key] != each.default
+        for each in OPTIONS
+        if each.key in chosen and each.key != "scope" and chosen[each.key] != each.default
     ]
 
 

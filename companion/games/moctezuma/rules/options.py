@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from companion.games.kit import Option, Seat, TableRules, Value
+from companion.games.kit import Seat, TableRules, Value, rule
 
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
 
-OPTIONS: tuple[Option, ...] = (
-    Option("curse_rule", "any", "Z1", ("any", "majority", "all", "two_plus")),
-    Option("third_chit", "second", "Z3", ("second", "first")),
-    Option("flip", "round", "Z5", ("round", "turn")),
-    Option("board", "hex434", "Z10", ("hex434", "hub_ring", "star", "custom")),
-    Option("keep", "must", "Z11", ("must", "may")),
-    Option("bottom", "drawn", "Z13", ("drawn", "choose", "shuffle")),
-    Option("open_treasure", "off", "Z14", _OFF_ON),
-    Option("peek_target_public", "on", "Z22", _ON_OFF),
-    Option("deduction", "on", "Z25", _ON_OFF),
-)
+
+class HouseRules(TableRules, frozen=True):
+    """What a table may choose, in the order of the rulings."""
+
+    curse_rule: Annotated[str, rule("any", "Z1", ("any", "majority", "all", "two_plus"))]
+    third_chit: Annotated[str, rule("second", "Z3", ("second", "first"))]
+    flip: Annotated[str, rule("round", "Z5", ("round", "turn"))]
+    board: Annotated[str, rule("hex434", "Z10", ("hex434", "hub_ring", "star", "custom"))]
+    keep: Annotated[str, rule("must", "Z11", ("must", "may"))]
+    bottom: Annotated[str, rule("drawn", "Z13", ("drawn", "choose", "shuffle"))]
+    open_treasure: Annotated[str, rule("off", "Z14", _OFF_ON)]
+    peek_target_public: Annotated[str, rule("on", "Z22", _ON_OFF)]
+    deduction: Annotated[str, rule("on", "Z25", _ON_OFF)]
 
 
-def options_of(*keys: str) -> tuple[Option, ...]:
-    """Return some of the options, for a tool that has the same."""
-    known = {option.key: option for option in OPTIONS}
-    return tuple(known[key] for key in keys)
-
+OPTIONS = HouseRules.options()
 
 PRESETS: Mapping[str, Mapping[str, Value]] = {
     "classic": {},
@@ -43,19 +42,3 @@ COLOURS: tuple[Seat, ...] = ("red", "blue", "yellow", "green", "white", "black")
 """The six researchers; turns go round in this order, beginning with the one that was drawn (ruling Z23)."""
 
 SEATINGS: Mapping[int, tuple[Seat, ...]] = {players: COLOURS[:players] for players in range(2, 7)}
-
-
-class HouseRules(TableRules, frozen=True):
-    """One table's choice: a field for each option, under its key."""
-
-    OPTIONS = OPTIONS
-
-    curse_rule: str
-    third_chit: str
-    flip: str
-    board: str
-    keep: str
-    bottom: str
-    open_treasure: str
-    peek_target_public: str
-    deduction: str

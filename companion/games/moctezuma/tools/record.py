@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Json, Move, MoveType, Option, Value, number, one_of, put, replace
 from companion.games.moctezuma.rules.deduction import Knowledge, deduce
-from companion.games.moctezuma.rules.options import options_of
+from companion.games.moctezuma.rules.options import HouseRules
 from companion.games.moctezuma.rules.pieces import (
     COPIES,
     CURSED,
@@ -40,7 +40,7 @@ class RecordSheet(SheetTool[Record]):
     """One player's own sheet (ruling Z25): each thing seen is one tap, and a second tap takes it out again."""
 
     name: str = "moctezuma.record"
-    options: tuple[Option, ...] = options_of("curse_rule", "third_chit", "deduction")
+    options: tuple[Option, ...] = HouseRules.options("curse_rule", "third_chit", "deduction")
 
     def empty(self, chosen: tuple[Value, ...]) -> Record:
         """Return the sheet on which nothing stands."""

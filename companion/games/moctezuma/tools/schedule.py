@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Json, Move, MoveType, Option, Value, one_of, replace
-from companion.games.moctezuma.rules.options import options_of
+from companion.games.moctezuma.rules.options import HouseRules
 from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, chits, king_of
 from companion.games.moctezuma.tools.tool import PLAYERS, Sheet, SheetTool
 
@@ -23,7 +23,7 @@ class ChitSchedule(SheetTool[Schedule]):
     """Keeps the order of rulings Z5 to Z7."""
 
     name: str = "moctezuma.schedule"
-    options: tuple[Option, ...] = (PLAYERS, *options_of("flip", "third_chit", "curse_rule"))
+    options: tuple[Option, ...] = (PLAYERS, *HouseRules.options("flip", "third_chit", "curse_rule"))
 
     def empty(self, chosen: tuple[Value, ...]) -> Schedule:
         """Return the schedule before the first turn."""

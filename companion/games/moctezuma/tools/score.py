@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Json, Move, MoveType, Option, Value, number, one_of, put, replace
-from companion.games.moctezuma.rules.options import COLOURS, options_of
+from companion.games.moctezuma.rules.options import COLOURS, HouseRules
 from companion.games.moctezuma.rules.pieces import (
     CLUE,
     COPIES,
@@ -41,7 +41,7 @@ class FinalScore(SheetTool[Final]):
     """Counts a game that was played with real cards (rulings Z1 and Z15 to Z18)."""
 
     name: str = "moctezuma.score"
-    options: tuple[Option, ...] = (PLAYERS, *options_of("curse_rule", "third_chit"))
+    options: tuple[Option, ...] = (PLAYERS, *HouseRules.options("curse_rule", "third_chit"))
 
     def empty(self, chosen: tuple[Value, ...]) -> Final:
         """Return the sheet with safe chits, no names and no treasure."""

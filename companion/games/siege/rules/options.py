@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from companion.games.kit import Option, Seat, TableRules, Value
+from companion.games.kit import Seat, TableRules, Value, rule
 from companion.games.siege.rules.maps import READER
 from companion.games.siege.rules.roster import FULL, THIRD
 
@@ -17,33 +18,38 @@ GUARDS: Mapping[Value, tuple[int, bool]] = {3: (3, True), 4: (4, True), FIRST_FO
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
 
-OPTIONS: tuple[Option, ...] = (
-    Option("map", "full", "S1", ("full", "skirmish"), reader=READER),
-    Option("forces", FULL, "", (FULL, THIRD)),
-    Option("garrison", "setup", "S3", ("setup", "always", "off")),
-    Option("capture", "destroyed", "S4", ("destroyed", "defeated")),
-    Option("leader_immune", "on", "S5", _ON_OFF),
-    Option("rogues_are_allies", "off", "S5", _OFF_ON),
-    Option("min_one_hex", "off", "S7", _OFF_ON),
-    Option("boat_capacity", 1, "S10", (1, 2)),
-    Option("boarding", "points", "S11", ("points", "whole_move")),
-    Option("empty_boats", "vehicle", "S12", ("vehicle", "unit")),
-    Option("rout_measure", "nearest", "S14", ("nearest", "any")),
-    Option("rout_contact", "now", "S15", ("now", "next_move")),
-    Option("rout_move", "exact", "S16", ("exact", "at_most", "hexes")),
-    Option("panic", "once", "S18", ("once", "chain")),
-    Option("cortez_conquistador", "off", "S21", _OFF_ON),
-    Option("inner_walls", "on", "S23", _ON_OFF),
-    Option("advance", "chain", "S25", ("chain", "once")),
-    Option("setup_order", "aztecs_first", "S31", ("aztecs_first", "spaniards_first")),
-    Option("turn_limit", "off", "S32", ("off", 20, 40)),
-    Option("natural_hit", "off", "S34", _OFF_ON),
-    Option("panic_move", "on", "S35", _ON_OFF),
-    Option("cortez_afloat", "on", "S40", _ON_OFF),
-    Option("quiet_limit", 10, "S41", (10, "off")),
-    Option("roll_bonus", "attack", "S42", ("attack", "all")),
-    Option("bodyguard", "off", "S44", ("off", 3, 4, FIRST_FOUR)),
-)
+
+class HouseRules(TableRules, frozen=True):
+    """What a table may choose, in the order of the rulings."""
+
+    map: Annotated[str, rule("full", "S1", ("full", "skirmish"), reader=READER)]
+    forces: Annotated[str, rule(FULL, "", (FULL, THIRD))]
+    garrison: Annotated[str, rule("setup", "S3", ("setup", "always", "off"))]
+    capture: Annotated[str, rule("destroyed", "S4", ("destroyed", "defeated"))]
+    leader_immune: Annotated[str, rule("on", "S5", _ON_OFF)]
+    rogues_are_allies: Annotated[str, rule("off", "S5", _OFF_ON)]
+    min_one_hex: Annotated[str, rule("off", "S7", _OFF_ON)]
+    boat_capacity: Annotated[int, rule(1, "S10", (1, 2))]
+    boarding: Annotated[str, rule("points", "S11", ("points", "whole_move"))]
+    empty_boats: Annotated[str, rule("vehicle", "S12", ("vehicle", "unit"))]
+    rout_measure: Annotated[str, rule("nearest", "S14", ("nearest", "any"))]
+    rout_contact: Annotated[str, rule("now", "S15", ("now", "next_move"))]
+    rout_move: Annotated[str, rule("exact", "S16", ("exact", "at_most", "hexes"))]
+    panic: Annotated[str, rule("once", "S18", ("once", "chain"))]
+    cortez_conquistador: Annotated[str, rule("off", "S21", _OFF_ON)]
+    inner_walls: Annotated[str, rule("on", "S23", _ON_OFF)]
+    advance: Annotated[str, rule("chain", "S25", ("chain", "once"))]
+    setup_order: Annotated[str, rule("aztecs_first", "S31", ("aztecs_first", "spaniards_first"))]
+    turn_limit: Annotated[Value, rule("off", "S32", ("off", 20, 40))]
+    natural_hit: Annotated[str, rule("off", "S34", _OFF_ON)]
+    panic_move: Annotated[str, rule("on", "S35", _ON_OFF)]
+    cortez_afloat: Annotated[str, rule("on", "S40", _ON_OFF)]
+    quiet_limit: Annotated[Value, rule(10, "S41", (10, "off"))]
+    roll_bonus: Annotated[str, rule("attack", "S42", ("attack", "all"))]
+    bodyguard: Annotated[Value, rule("off", "S44", ("off", 3, 4, FIRST_FOUR))]
+
+
+OPTIONS = HouseRules.options()
 
 PRESETS: Mapping[str, Mapping[str, Value]] = {
     "classic": {},
@@ -72,35 +78,3 @@ AZTECS: Seat = "aztecs"
 SPANIARDS: Seat = "spaniards"
 
 SEATINGS: Mapping[int, tuple[Seat, ...]] = {2: (AZTECS, SPANIARDS)}
-
-
-class HouseRules(TableRules, frozen=True):
-    """One table's choice: a field for each option, under its key."""
-
-    OPTIONS = OPTIONS
-
-    map: str
-    forces: str
-    garrison: str
-    capture: str
-    leader_immune: str
-    rogues_are_allies: str
-    min_one_hex: str
-    boat_capacity: int
-    boarding: str
-    empty_boats: str
-    rout_measure: str
-    rout_contact: str
-    rout_move: str
-    panic: str
-    cortez_conquistador: str
-    inner_walls: str
-    advance: str
-    setup_order: str
-    turn_limit: Value
-    natural_hit: str
-    panic_move: str
-    cortez_afloat: str
-    quiet_limit: Value
-    roll_bonus: str
-    bodyguard: Value

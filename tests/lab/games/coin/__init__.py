@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
+from typing import Annotated
 
 from companion.games.kit import (
     CHANCE,
@@ -15,7 +17,6 @@ from companion.games.kit import (
     Move,
     MoveTable,
     MoveType,
-    Option,
     Page,
     Playtest,
     Result,
@@ -26,22 +27,17 @@ from companion.games.kit import (
     Value,
     one_of,
     replace,
+    rule,
 )
 
-OPTIONS = (
-    Option("tenths", 6, "", (3, 6), low=0, high=8),
-    Option("paint", "gold", "", ("gold", "silver", "any")),
-    Option("blank", "", "", ("", "lucky"), only=("paint", "any")),
-    Option("endless", "off", "", ("off", "on"), only=("paint", "any")),
-)
+_with_any_paint = partial(rule, only=("paint", "any"))
 
 
 class Chosen(TableRules, frozen=True):
-    OPTIONS = OPTIONS
-    tenths: int
-    paint: str
-    blank: str
-    endless: str
+    tenths: Annotated[int, rule(6, "", (3, 6), low=0, high=8)]
+    paint: Annotated[str, rule("gold", "", ("gold", "silver", "any"))]
+    blank: Annotated[str, _with_any_paint("", "", ("", "lucky"))]
+    endless: Annotated[str, _with_any_paint("off", "", ("off", "on"))]
 
 
 class State(Struct, frozen=True):
@@ -52,7 +48,7 @@ class State(Struct, frozen=True):
 
 
 def _setup(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
-    return State(Chosen.of(options))
+    return State(Chosen(**options))
 
 
 def _on_turn(state: State) -> Seat | None:
@@ -103,7 +99,7 @@ def _blanked(options: Mapping[str, Value], card: str) -> Mapping[str, Value]:
 
 GAME: Game[State] = Game(
     "coin",
-    options=OPTIONS,
+    options=Chosen.options(),
     presets={"classic": {}, "stuck": {"endless": "on"}},
     seatings={2: ("heads", "tails")},
     rules=Rules(
