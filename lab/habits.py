@@ -32,7 +32,7 @@ def player(name: str) -> Player:
         return _app
     if kind == APP and (what in LEVELS or "=" in what):
         return lambda game, state, seat, moves, below: game.decide(
-            game.view(state, seat), moves, below, what, skill(game, what) if "=" in what else None
+            game.page.view(state, seat), moves, below, what, skill(game, what) if "=" in what else None
         )
     if name == RANDOM:
         return lambda game, state, seat, moves, below: moves[below(len(moves))]
@@ -49,9 +49,10 @@ def check(game: Game[Any], name: str) -> None:
     kind, _, what = name.partition(" ")
     if kind == APP and "=" in what:
         skill(game, what)
-    elif kind == APP and what and what not in game.levels:
-        raise ValueError(f"player of {game.name} is {name!r}; expected one of its levels, {' or '.join(game.levels)}")
-    moves = {each.name: each for each in game.table or () if each.by in (PLAYERS, ANYONE)}
+    elif kind == APP and what and what not in game.bot.levels:
+        levels = " or ".join(game.bot.levels)
+        raise ValueError(f"player of {game.name} is {name!r}; expected one of its levels, {levels}")
+    moves = {each.name: each for each in game.rules.table or () if each.by in (PLAYERS, ANYONE)}
     if kind in (EAGER, NEVER) and moves:
         move, *first = what.split()
         if move not in moves:
@@ -78,7 +79,7 @@ def skill(game: Game[Any], text: str) -> Skill:
         raise ValueError(f"{game.name} has no constants for {text!r}; expected a game whose app players have levels")
     given = {name: value for name, _, value in (word.partition("=") for word in others)}
     known = msgspec.to_builtins(own)
-    if (level and level not in game.levels) or not given.keys() <= known.keys():
+    if (level and level not in game.bot.levels) or not given.keys() <= known.keys():
         raise ValueError(f"constants of {game.name} are {text!r}; expected values of {', '.join(known)}")
     try:
         return msgspec.convert({**known, **given}, type(own), strict=False)
@@ -89,7 +90,7 @@ def skill(game: Game[Any], text: str) -> Skill:
 def of(game: Game[Any]) -> list[str]:
     """Return the habits that the moves of a game suggest: each kind of move made whenever possible, or never."""
     found: dict[str, None] = {}
-    for each in game.table or ():
+    for each in game.rules.table or ():
         if each.by not in (PLAYERS, ANYONE) or each.name in game.playtest.chores:
             continue
         values = next(iter(each.args.values())).values if each.args else ()
@@ -100,7 +101,7 @@ def of(game: Game[Any]) -> list[str]:
 
 
 def _app(game: Game[Any], state: Any, seat: Seat, moves: Sequence[Move], below: Below) -> Move | None:
-    return game.decide(game.view(state, seat), moves, below)
+    return game.decide(game.page.view(state, seat), moves, below)
 
 
 def _pushed(

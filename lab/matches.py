@@ -151,19 +151,19 @@ def _recorded(
         state = after
         moves += 1
         places.update(game.playtest.touched(before, seat, move, after))
-        turn = game.turn(before)
+        turn = game.rules.turn(before)
         if turn not in turns:
             ahead = _ahead(game.playtest.standing(before))
             leads += bool(leader and ahead and ahead != leader)
             leader = ahead or leader
             turns.add(turn)
         if seat == CHANCE:
-            due = game.chance(before)
+            due = game.rules.chance(before)
             if (card := game.playtest.card(move)) and due and due.seat:
                 cards.setdefault(card, due.seat)
         elif len(listed) > 1:
             free.add(turn)
-    end = game.result(state) if state is not None else None
+    end = game.rules.result(state) if state is not None else None
     return Record(
         variant=variant,
         seed=seed,
@@ -196,24 +196,24 @@ def steps(
 def _steps(
     game: Game[Any], setup: Setup, seed: int, players: Mapping[Seat, str], at: Place
 ) -> Iterator[tuple[Any, Seat, Move, Sequence[Move], Any]]:
-    state = game.setup(options_of(setup), game.seatings[setup.seats])
+    state = game.rules.setup(options_of(setup), game.seatings[setup.seats])
     chance = Random(f"chance {seed}").randrange
     below = {seat: Random(f"{seat} {seed}").randrange for seat in players}
     able = {seat: habits.player(name) for seat, name in players.items()}
     for number in range(1, setup.longest + 1):
         at.number, at.seat, at.player, at.move = number, "", "", None
-        acting = game.to_act(state)
+        acting = game.rules.to_act(state)
         if not acting:
             return
         if CHANCE in acting:
-            due = game.chance(state)
+            due = game.rules.chance(state)
             assert due is not None  # the conformance suite proves it of every game
             at.seat = seat = CHANCE
             listed, move = [*due.outcomes], outcome(due, chance)
         else:
             for seat in acting:
                 at.seat, at.player = seat, players[seat]
-                listed = [each for each in game.moves(state, seat) if each.name not in game.playtest.chores]
+                listed = [each for each in game.rules.moves(state, seat) if each.name not in game.playtest.chores]
                 move_ = able[seat](game, state, seat, listed, below[seat]) if listed else None
                 if move_ is not None:
                     move = move_
@@ -221,7 +221,7 @@ def _steps(
             else:
                 return
         at.move = move
-        after = game.play(state, seat, move)
+        after = game.rules.play(state, seat, move)
         if isinstance(after, Refusal):
             raise SetupError(f"{_where(setup, seed, at)} is refused with {after.code}; expected a legal move")
         yield state, seat, move, listed, after

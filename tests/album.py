@@ -97,12 +97,12 @@ def _play(home: WebHome, table_id: str, tokens: dict[Seat, str], evening: Evenin
         if due := table.chance():
             home.services.play.roll(table_id, tokens[due.seat or table.charter.seats[0]], table.version, f"m{n}")
             continue
-        seat = next(seat for seat in table.game.to_act(table.state) if seat != CHANCE)
-        moves = table.game.moves(table.state, seat)
+        seat = next(seat for seat in table.game.rules.to_act(table.state) if seat != CHANCE)
+        moves = table.game.rules.moves(table.state, seat)
         if evening.lavish and seat != table.charter.seats[0]:
             move = random.choice([each for each in moves if each.name not in CHORES])
         else:
-            move = table.game.decide(table.game.view(table.state, seat), moves, random.randrange) or moves[0]
+            move = table.game.decide(table.game.page.view(table.state, seat), moves, random.randrange) or moves[0]
         assert home.services.play.move(table_id, tokens[seat], seat, move, table.version, f"m{n}").accepted
     raise AssertionError
 
@@ -113,7 +113,9 @@ def take(browser: Browser, camera: Camera) -> None:
     for evening in dict.fromkeys(shot.evening for shot in wanted):
         with played(evening) as (companion, table, tokens):
             due = table.chance()
-            acting = (due.seat if due else None) or next(iter(table.game.to_act(table.state)), table.charter.seats[0])
+            acting = (due.seat if due else None) or next(
+                iter(table.game.rules.to_act(table.state)), table.charter.seats[0]
+            )
             other = next(seat for seat in table.charter.seats if seat != acting)
             for shot in (each for each in wanted if each.evening == evening):
                 seat = None if shot.of == "screen" else acting if shot.of == "acting" else other

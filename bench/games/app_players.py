@@ -1,7 +1,7 @@
 """Plays Mexica with four app players, on two processes: a program that runs in the folder of any revision's tree.
 
 ``python app_players.py GAMES`` prints ``[CPU seconds, seconds]`` as JSON. Of the tree it knows
-`companion.games.registry.load` and the methods of a game, the same since the first.
+`companion.games.registry.load` and the functions of a game's rules and page, the same since the first.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ def played(seeds: range) -> float:
 
     game: Any = registry.load()["mexica"]
     options = {option.key: option.default for option in game.options} | dict(game.presets[PRESET])
+    is_its_parts = not hasattr(game, "play")  # an earlier game is not
+    rules, page = (game.rules, game.page) if is_its_parts else (game, game)
     began = time.process_time()
     for seed in seeds:
         random = Random(seed)
-        state = game.setup(options, game.seatings[SEATS])
+        state = rules.setup(options, game.seatings[SEATS])
         for _ in range(LONGEST):
-            if not (acting := game.to_act(state)):
+            if not (acting := rules.to_act(state)):
                 break
             seat = acting[0]
-            moves = game.moves(state, seat)
+            moves = rules.moves(state, seat)
             if seat == "chance":
                 move = random.choice(moves)
             else:
-                move = game.decide(game.view(state, seat), moves, random.randrange)
-            state = game.play(state, seat, move)
+                move = game.decide(page.view(state, seat), moves, random.randrange)
+            state = rules.play(state, seat, move)
     return time.process_time() - began
 
 

@@ -52,6 +52,9 @@ class Evening:
             seat: self._services.seats.sit(opened.id, opened.code, seat, f"Player {seat}") for seat in seats
         }
         self._audiences = [*(Audience("en", "phone", (seat,), True) for seat in seats), Audience("en", "screen")]
+        game: Any = games["mexica"]
+        is_its_parts = not hasattr(game, "play")  # an earlier game is not
+        self._rules, self._page = (game.rules, game.page) if is_its_parts else (game, game)
         self._numbers, self._requests, self._random = itertools.count(1), itertools.count(1), Random(1)
 
     @property
@@ -62,7 +65,7 @@ class Evening:
     @property
     def full(self) -> bool:
         """Whether so many tokens have fallen that the next one is measured."""
-        return bool(self.table.game.view(self.table.state, None)["total"] >= LAKE)
+        return bool(self._page.view(self.table.state, None)["total"] >= LAKE)
 
     def token(self) -> tuple[float, float]:
         """Drop a token; return the milliseconds of CPU until it is stored, and then until all pages are painted."""
@@ -101,9 +104,9 @@ class Evening:
             token = self._phones[due.seat or next(iter(self._phones))]
             self._services.play.roll(table.id, token, table.version, f"roll-{next(self._requests)}")
             return
-        for seat in sorted(table.game.to_act(table.state), key=lambda seat: seat != table.on_turn):
-            moves = table.game.moves(table.state, seat)
-            move = table.game.decide(table.game.view(table.state, seat), moves, self._random.randrange)
+        for seat in sorted(self._rules.to_act(table.state), key=lambda seat: seat != table.on_turn):
+            moves = self._rules.moves(table.state, seat)
+            move = table.game.decide(self._page.view(table.state, seat), moves, self._random.randrange)
             if move is not None and self._move(seat, move):
                 return
         raise ValueError(f"nobody can move at version {table.version}; expected a game that goes on")

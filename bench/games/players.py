@@ -40,15 +40,15 @@ def measure(games: int, presets: Sequence[str] = PRESETS) -> Chapter:
 
 def _end(field: Field, seed: int) -> str:
     random, app = Random(seed), field.seats[seed % 2]
-    state: Any = field.game.setup(field.options(), field.seats)
-    while acting := field.game.to_act(state):
-        state = field.game.play(state, acting[0], _move(field, state, acting[0], app, random))
+    state: Any = field.game.rules.setup(field.options(), field.seats)
+    while acting := field.game.rules.to_act(state):
+        state = field.game.rules.play(state, acting[0], _move(field, state, acting[0], app, random))
     winner = state.outcome.seat
     return "nobody's" if winner is None else "won" if winner == app else "lost"
 
 
 def _move(field: Field, state: Any, seat: Seat, app: Seat, random: Random) -> Any:
-    moves = field.game.moves(state, seat)
+    moves = field.game.rules.moves(state, seat)
     if seat == app:
-        return field.game.decide(field.game.view(state, seat), moves, random.randrange)
+        return field.game.decide(field.game.page.view(state, seat), moves, random.randrange)
     return random.choice(moves if seat == CHANCE else [move for move in moves if move.name not in CHORES])

@@ -141,13 +141,13 @@ def _playout(field: Field) -> Iterator[Any]:
     whims = random.Random(1)
     game, options = field.game, field.options()
     while True:
-        state = game.setup(options, field.seats)
+        state = game.rules.setup(options, field.seats)
         for _ in range(LONGEST):
-            acting = game.to_act(state)
+            acting = game.rules.to_act(state)
             if not acting:
                 break
             seat = acting[0] if len(acting) == 1 else whims.choice(acting)
-            state = game.play(state, seat, whims.choice(game.moves(state, seat)))
+            state = game.rules.play(state, seat, whims.choice(game.rules.moves(state, seat)))
             yield state
 
 
@@ -166,7 +166,7 @@ def _views(field: Field) -> Iterator[float]:
     playout = _playout(field)
     for state in (next(playout) for _ in range(2_000)):
         if whims.random() < LOOKED_AT:
-            yield _timed(partial(field.game.view, state, field.seats[0]))[0]
+            yield _timed(partial(field.game.page.view, state, field.seats[0]))[0]
 
 
 def _listings(field: Field) -> Iterator[tuple[float, float]]:
@@ -177,16 +177,16 @@ def _listings(field: Field) -> Iterator[tuple[float, float]]:
     whims = random.Random(4)
     playout = _playout(field)
     for state in [next(playout) for _ in range(4_000)]:
-        seats = [seat for seat in field.game.to_act(state) if seat != CHANCE]
+        seats = [seat for seat in field.game.rules.to_act(state) if seat != CHANCE]
         if not seats or whims.random() > LOOKED_AT:
             continue
         began = time.perf_counter()
-        field.game.moves(state, seats[0])
+        field.game.rules.moves(state, seats[0])
         took = time.perf_counter() - began
-        deeper = [choice.facts["pick"] for choice in field.game.choices(state, seats[0]) if choice.move is None]
+        deeper = [choice.facts["pick"] for choice in field.game.rules.choices(state, seats[0]) if choice.move is None]
         if deeper:
             picked = (whims.choice(deeper),)
-            yield took * 1e6, _timed(partial(field.game.choices, state, seats[0], picked))[0]
+            yield took * 1e6, _timed(partial(field.game.rules.choices, state, seats[0], picked))[0]
 
 
 def _painted(field: Field, games: Mapping[str, Game[Any]]) -> Iterator[tuple[str, float, int]]:
@@ -200,7 +200,7 @@ def _painted(field: Field, games: Mapping[str, Game[Any]]) -> Iterator[tuple[str
     )
     before: Mapping[str, Any] = {}
     for table in _moved(opening):
-        regions = table.game.regions(handheld.page(table, (seat,)))
+        regions = table.game.page.regions(handheld.page(table, (seat,)))
         for name, slice_ in regions.items():
             if before and before.get(name) != slice_:
                 micros, html = _timed(partial(paint, name, slice_))
@@ -224,11 +224,11 @@ def _moved(table: Table) -> Iterator[Table]:
     """Yield a table after each of some random moves."""
     whims = random.Random(3)
     for _ in range(CHANGES):
-        acting = table.game.to_act(table.state)
+        acting = table.game.rules.to_act(table.state)
         if not acting:
             return
         seat = whims.choice(acting)
-        table = _entered(table, seat, whims.choice(table.game.moves(table.state, seat)))
+        table = _entered(table, seat, whims.choice(table.game.rules.moves(table.state, seat)))
         yield table
 
 

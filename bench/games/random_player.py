@@ -2,7 +2,7 @@
 
 Its standard input is a socket. First it writes its games, a JSON list of [game, preset] pairs; then it answers each
 line [game, preset, seconds] with [plies, seconds], the latter of CPU time and at least as many as it was given.
-Of the tree it knows `companion.games.registry.load` and the methods of a game, the same since the first.
+Of the tree it knows `companion.games.registry.load` and the functions of a game's rules, the same since the first.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ BATCH = 20
 def playouts(game: Any, preset: str) -> Iterator[None]:
     """Play one random game after another at the largest table, and yield after every ply."""
     whims = random.Random(1)
+    is_its_parts = not hasattr(game, "play")  # an earlier game is not
+    rules = game.rules if is_its_parts else game
     options = {option.key: option.default for option in game.options} | dict(game.presets[preset])
     while True:
-        state = game.setup(options, game.seatings[max(game.seatings)])
+        state = rules.setup(options, game.seatings[max(game.seatings)])
         for _ in range(LONGEST):
-            acting = game.to_act(state)
+            acting = rules.to_act(state)
             if not acting:
                 break
             seat = acting[0] if len(acting) == 1 else whims.choice(acting)
-            state = game.play(state, seat, whims.choice(game.moves(state, seat)))
+            state = rules.play(state, seat, whims.choice(rules.moves(state, seat)))
             yield
 
 

@@ -54,11 +54,11 @@ def _share(field: Field, seed: int) -> float:
     random, seat = Random(seed), field.seats[seed % 2]
     moments: list[Moment] = []
     piles: Mapping[str, Pile] = {}
-    state: Any = field.game.setup(field.options(), field.seats)
-    while acting := field.game.to_act(state):
-        moves = [move for move in field.game.moves(state, acting[0]) if move.name not in CHORES]
+    state: Any = field.game.rules.setup(field.options(), field.seats)
+    while acting := field.game.rules.to_act(state):
+        moves = [move for move in field.game.rules.moves(state, acting[0]) if move.name not in CHORES]
         if acting[0] == seat:
-            tribe = Tribe(field.game.view(state, seat), PRACTISED_CHIEF, random.randrange)
+            tribe = Tribe(field.game.page.view(state, seat), PRACTISED_CHIEF, random.randrange)
             if tribe.task == "sacrifice":
                 piles = {name: sign.pile for name, sign in tribe.signs.items()}
                 moments.append(Moment(tribe.tokens, {name: piles[name].price for name in tribe.lacking}))
@@ -67,7 +67,7 @@ def _share(field: Field, seed: int) -> float:
                 move = field.game.decide(tribe.view, moves, random.randrange)
         else:
             move = random.choice(moves)
-        state = field.game.play(state, acting[0], move)
+        state = field.game.rules.play(state, acting[0], move)
     if state.outcome.seat == seat:
         return 1.0
     orders = _orders(piles, Random(f"{field.preset} {seed}"))

@@ -70,7 +70,7 @@ def exported(
         "names": dict(names),
         "title": charter.title,
         "opened_at": contract.format_utc(charter.opened_at),
-        "state": game.notation(last.state) if whole and last and not noted else "",
+        "state": game.rules.notation(last.state) if whole and last and not noted else "",
         "entries": entries,
     }
 
@@ -96,7 +96,7 @@ def _known(game: Game[Any], step: ReplayStep, seats: tuple[Seat, ...]) -> Action
     by, move = step.entry.by, step.entry.action
     if not isinstance(move, Move):
         return move
-    seen = [game.known(step.before.state, by, move, seat) for seat in seats or (None,)]
+    seen = [game.page.known(step.before.state, by, move, seat) for seat in seats or (None,)]
     return move if move in seen else seen[0]
 
 

@@ -35,7 +35,7 @@ def mood_of(table: Table | None, hotspot: bool = False) -> contract.Mood:
     Without a table, or before its game begins, there are no signals of a game.
     """
     own = ("hotspot",) if hotspot else ()
-    if table is None or table.state is None or table.is_closed:
+    if table is None or table.state is None or table.is_closed or table.game.temple is None:
         return contract.Mood(table.id if table else None, own)
-    mood = table.game.mood(table.state)
+    mood = table.game.temple.mood(table.state)
     return contract.Mood(table.id, (*own, *mood.signals), mood.left)

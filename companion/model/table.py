@@ -261,7 +261,7 @@ class Table:
     @property
     def on_turn(self) -> Seat | None:
         """The seat whose turn it is, while the game runs."""
-        return self.game.on_turn(self.state) if self.began_at and not self.is_closed else None
+        return self.game.rules.on_turn(self.state) if self.began_at and not self.is_closed else None
 
     @property
     def turn_began(self) -> datetime | None:
@@ -274,7 +274,7 @@ class Table:
         if not self.began_at:
             return None
         if "audit" not in self._known:  # every page of a change asks for it
-            self._known["audit"] = self.game.audit(self.state)
+            self._known["audit"] = self.game.temple.audit(self.state) if self.game.temple else None
         return self._known["audit"]
 
     @property
@@ -291,14 +291,14 @@ class Table:
     @property
     def turn(self) -> int:
         """The number of the turn that runs, or in which the game ended; 0 in the lobby."""
-        return self.game.turn(self.state) if self.steps else 0
+        return self.game.rules.turn(self.state) if self.steps else 0
 
     @property
     def result(self) -> Result:
         """How its game ended; meaningless before that."""
         if self.is_closed:
             return Result("closed")
-        return self.game.result(self.state) or Result("")
+        return self.game.rules.result(self.state) or Result("")
 
     @property
     def unclaimed(self) -> Sequence[UnclaimedToken]:
@@ -369,7 +369,7 @@ class Table:
         >>> begun.is_aside(Move("end_turn"))
         False
         """
-        return isinstance(action, Move) and self.game.aside(action)
+        return isinstance(action, Move) and self.game.rules.aside(action)
 
     def entry(self, at: datetime, by: Seat, action: Action, request: str = "", hand: str = "") -> Entry:
         """Return the next entry of the log for an action.
@@ -409,7 +409,7 @@ class Table:
                     return refusal
                 others = {seat: each for seat, each in self.acted_for.items() if seat != self.steps[-1].whose}
                 line = Line("undone", {"by": entry.by})
-                over = self.game.on_turn(self.steps[-2].state) is None
+                over = self.game.rules.on_turn(self.steps[-2].state) is None
                 ended_at = self.ended_at if over else None
                 return self._logged(entry, [line], steps=self.steps[:-1], acted_for=others, ended_at=ended_at)
             case Away(seat, mode):
@@ -443,26 +443,26 @@ class Table:
     def _played(self, entry: Entry, move: Move) -> Table | Refusal:
         if not self.steps:
             return Refusal("not_begun")
-        if self.game.aside(move):
+        if self.game.rules.aside(move):
             return self._beside(entry, move)
         if self.is_closed and entry.by != TEMPLE:
             return Refusal("table_closed")
         last = self.steps[-1]
-        after = self.game.play(last.state, entry.by, move)
+        after = self.game.rules.play(last.state, entry.by, move)
         if isinstance(after, Refusal):
             return after
-        same_turn = self.game.turn(after) == self.game.turn(last.state)
+        same_turn = self.game.rules.turn(after) == self.game.rules.turn(last.state)
         whose, hand = self._whose(entry, move)
         began = last.turn_began if same_turn else entry.at
         step = Step(entry.n, entry.by, move, after, began, whose, entry.hand if entry.by == CHANCE else "")
-        lines = self.game.story(last.state, entry.by, move, after)
+        lines = self.game.page.log(last.state, entry.by, move, after)
         acted_for = {seat: each for seat, each in self.acted_for.items() if seat != whose}
         if hand != whose:
             acted_for[whose] = ActedFor(hand, entry.n, tuple(lines))
         # Another player's move ends what can be undone; states that cannot be restored are not stored.
         maker = step.hand or step.by
         steps = self.steps if maker == (last.hand or last.by) and not self.undo_refused(maker) else self.steps[-1:]
-        ended_at = (self.ended_at or entry.at) if self.is_closed or self.game.on_turn(after) is None else None
+        ended_at = (self.ended_at or entry.at) if self.is_closed or self.game.rules.on_turn(after) is None else None
         return self._logged(entry, lines, steps=(*steps, step), acted_for=acted_for, ended_at=ended_at)
 
     def _whose(self, entry: Entry, move: Move) -> tuple[Seat, Seat]:
@@ -473,7 +473,7 @@ class Table:
         if by == CHANCE:
             due = self.chance()
             return (due.seat, hand) if due and due.seat and hand else (by, by)
-        return (by, hand) if hand else (self.game.acts_for(self.state, by, move), by)
+        return (by, hand) if hand else (self.game.rules.acts_for(self.state, by, move), by)
 
     def undo_refused(self, seat: Seat) -> Refusal | None:
         """Return why a seat cannot undo its last move, or what another did for it; None if it can.
@@ -496,7 +496,7 @@ class Table:
         if last.by == CHANCE:
             return None
         move = last.action
-        undoable = isinstance(move, Move) and self.game.undoable(before.state, last.by, move)
+        undoable = isinstance(move, Move) and self.game.rules.undoable(before.state, last.by, move)
         return None if undoable else Refusal("undo_final")
 
     def fall(self, token: contract.Token, *, stranger: bool = False, doubt: str = "") -> Move:
@@ -511,6 +511,8 @@ class Table:
         >>> waits.log(1)[0].lines[0].code
         'unclaimed'
         """
+        if self.game.temple is None:
+            raise ValueError(f"{self.game.name} uses no temple; expected a game that does")
         if doubt:
             pass
         elif stranger:
@@ -523,13 +525,13 @@ class Table:
                 doubt = "elsewhere"
             elif self.turn_began and token.at < self.turn_began:
                 doubt = "earlier"
-        return self.game.fall(self.state, TokenDrop(token.token, token.god.value, doubt))
+        return self.game.temple.drop(self.state, TokenDrop(token.token, token.god.value, doubt))
 
     def doubted(self, token: contract.Token, reason: str) -> Move | None:
         """Return the move after which a token that counts waits, as its temple doubts it; None if nothing changes."""
-        if self.began_at is None:
+        if self.began_at is None or self.game.temple is None:
             return None
-        return self.game.doubted(self.state, TokenDrop(token.token, token.god.value, reason))
+        return self.game.temple.doubted(self.state, TokenDrop(token.token, token.god.value, reason))
 
     def chance(self) -> Chance | None:
         """Return the outcome of chance that is due now, or None.
@@ -537,7 +539,7 @@ class Table:
         >>> begun.chance() is None
         True
         """
-        return self.game.chance(self.state) if self.steps and not self.is_closed else None
+        return self.game.rules.chance(self.state) if self.steps and not self.is_closed else None
 
     def may_bring(self, held: Sequence[Seat]) -> bool:
         """Return whether a phone that holds these seats may roll, draw or type in the outcome that is due.
@@ -566,7 +568,7 @@ class Table:
             return (CHANCE, outcome(due, below)) if by_itself else None
         for seat, mode, moves in self._moves_of_absent():
             if mode == PASSED:
-                move = self.game.idle(moves)
+                move = self.game.bot.idle(moves)
             else:
                 move = self.game.decide(self._seen_by(seat), moves, below, LEVEL_OF[mode])
             if move is not None:
@@ -603,33 +605,34 @@ class Table:
 
     def _moves_of_absent(self) -> Iterator[tuple[Seat, AwayMode, Sequence[Move]]]:
         """Yield the absent seats that the table waits for, the one on turn first, with their legal moves."""
-        acting, on_turn = self.game.to_act(self.state), self.on_turn
+        acting, on_turn = self.game.rules.to_act(self.state), self.on_turn
         modes = {chair.seat: chair.away for chair in self.chairs if chair.away in (*LEVEL_OF, PASSED)}
         for seat in sorted(acting, key=lambda each: each != on_turn):
             if mode := modes.get(seat):
-                moves = self.game.moves(self.state, seat)
+                moves = self.game.rules.moves(self.state, seat)
                 if seat != on_turn and on_turn in acting:
                     # Nobody waits for another seat to do what the seat on turn may do as well, above all ending its
                     # turn.
-                    others = {*self.game.moves(self.state, on_turn)}
+                    others = {*self.game.rules.moves(self.state, on_turn)}
                     moves = [move for move in moves if move not in others]
                 if moves:
                     yield seat, mode, moves
 
     def _seen_by(self, seat: Seat) -> Mapping[str, Json]:
-        return self.game.view(self.state, seat)
+        return self.game.page.view(self.state, seat)
 
     def _begun(self, entry: Entry) -> Table | Refusal:
         if self.began_at is not None:
             return Refusal("begun_already")
-        opening = Step(entry.n, COMPANION, entry.action, self.game.setup(self.options, self.charter.seats), entry.at)
+        state = self.game.rules.setup(self.options, self.charter.seats)
+        opening = Step(entry.n, COMPANION, entry.action, state, entry.at)
         return self._logged(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
 
     def _beside(self, entry: Entry, move: Move) -> Table | Refusal:
         """Return the table with an aside in each state that an undo can still reach."""
         steps: list[Step] = []
         for step in self.steps:
-            after = self.game.play(step.state, entry.by, move)
+            after = self.game.rules.play(step.state, entry.by, move)
             if isinstance(after, Refusal):
                 return after
             steps.append(replace(step, state=after))
@@ -642,7 +645,7 @@ class Table:
             return Refusal("bad_option", {"option": key[:32], "value": str(value)[:32]})
         amended = replace(self, amendments={**self.amendments, key: value})
         if self.steps:
-            state = self.game.amended(self.state, amended.options)
+            state = self.game.rules.amended(self.state, amended.options)
             if isinstance(state, Refusal):
                 return state
             step = Step(entry.n, entry.by, entry.action, state, self.steps[-1].turn_began)

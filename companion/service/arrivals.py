@@ -140,7 +140,7 @@ class _Batch:
         if not table_id or table_id not in self._change.locked_tables:
             return None
         table = self._change.table(table_id)
-        if table.began_at is None or not table.game.uses_temple:
+        if table.began_at is None or not table.game.temple:
             return None
         doubt = self._doubted.get(token.token) or (OLD if is_old else "")
         move = table.fall(token, stranger=token.source != temple.source, doubt=doubt)

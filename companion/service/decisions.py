@@ -207,7 +207,7 @@ class Decisions:
 def _check_takes_tokens(table: Table) -> None:
     if table.began_at is None:
         raise ServiceError("not_begun")
-    if not table.game.uses_temple:
+    if not table.game.temple:
         raise ServiceError("no_tokens_here")
 
 

@@ -60,7 +60,7 @@ class PairingService:
 
     def _open_table(self, table_id: str) -> Table | None:
         table = self._workspace.tables.find(table_id)
-        return table if table and table.phase != "over" and table.game.uses_temple else None
+        return table if table and table.phase != "over" and table.game.temple else None
 
     def _change(self, after: Callable[[tuple[PairingCode, ...]], tuple[PairingCode, ...]]) -> None:
         self._workspace.run(

@@ -177,7 +177,7 @@ class RoundService:
         options = complete_options(rules, event.preset, {})
         sizes = table_sizes(len(event.players), event.size, [size for size in rules.seatings if size <= event.size])
         groups, rests = next_groups(event, sizes, {each.name: each.points for each in before})
-        serving = self._lock_free_temples(change, len(groups)) if temples and rules.uses_temple else []
+        serving = self._lock_free_temples(change, len(groups)) if temples and rules.temple else []
         opened: list[RoundTable] = []
         for n, group in enumerate(groups, start=1):
             players = dict(zip(seats_of(rules, len(group)), group, strict=True))

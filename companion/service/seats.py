@@ -117,7 +117,7 @@ class SeatService:
         def work(change: Change) -> Table:
             table = change.table(table_id)
             by = require_seats(table, token)[0]
-            if not is_away_mode(mode) or mode not in (*away_modes(table.game.levels), ""):
+            if not is_away_mode(mode) or mode not in (*away_modes(table.game.bot.levels), ""):
                 raise ServiceError("unknown_mode", mode=mode[:24])
             if table.chair(seat).away == mode:
                 return table

@@ -73,7 +73,7 @@ class Site:
         self.page_cache = PageCache(hub)
         self.broadcast = Broadcast()
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
-        self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
+        self.games = dict(sorted(offered, key=lambda offer: not offer[1].temple))
         """The games that a lobby offers, those with a temple first."""
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
         check_layouts(services.tables.games, self.folders)

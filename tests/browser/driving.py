@@ -54,8 +54,8 @@ def played_out(
         table = services.tables.get(table_id)
         if table.phase == "over" or until(table.state):
             return
-        seat = next(each for each in table.game.to_act(table.state) if each in keys or each == CHANCE)
-        moves = table.game.moves(table.state, seat)
+        seat = next(each for each in table.game.rules.to_act(table.state) if each in keys or each == CHANCE)
+        moves = table.game.rules.moves(table.state, seat)
         if table.temple and any(move.name == "sacrifice" for move in moves):
             fall()
             continue

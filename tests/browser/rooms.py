@@ -61,8 +61,8 @@ def stages(companion: Companion, room: Room, seed: int = 1) -> Iterator[Stage]:
     """Play a table and stop at each new kind of decision, and at its end."""
     services, random = companion.home.services, Random(seed)
     game = companion.home.games[room.game]
-    options: dict[str, str | int] = {"apocalypse_tokens": 104} if game.uses_temple else {}
-    temple = "table" if game.uses_temple else None
+    options: dict[str, str | int] = {"apocalypse_tokens": 104} if game.temple else {}
+    temple = "table" if game.temple else None
     if temple:
         services.temples.expect(temple)
     table = services.tables.open(room.game, "Sunday", room.players, room.preset, options, temple)
@@ -75,9 +75,9 @@ def stages(companion: Companion, room: Room, seed: int = 1) -> Iterator[Stage]:
         if table.phase == "over":
             yield Stage("end", table, key)
             return
-        seat = random.choice(table.game.to_act(table.state))
-        moves = table.game.moves(table.state, seat)
-        if game.uses_temple and not lasting:
+        seat = random.choice(table.game.rules.to_act(table.state))
+        moves = table.game.rules.moves(table.state, seat)
+        if game.temple and not lasting:
             moves = [move for move in moves if move.name not in ("sacrifice", "settle")]
         asked = f"{seat if seat == CHANCE else ''}{json.dumps(sorted({move.name for move in moves}))}"
         if asked not in seen or n % 25 == 0:
@@ -85,7 +85,7 @@ def stages(companion: Companion, room: Room, seed: int = 1) -> Iterator[Stage]:
             yield Stage(asked, table, key)
         if n > MOVES and lasting:
             return
-        if game.uses_temple and random.random() < (0.1 if lasting else 0.5):
+        if game.temple and random.random() < (0.1 if lasting else 0.5):
             companion.drop(random.choice(("tlaloc", "huitzilopochtli")), 2)
             table = services.tables.get(table.id)
             continue

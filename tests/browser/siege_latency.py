@@ -98,7 +98,7 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
 
     while services.tables.get(table.id).state.stage != "move":
         state = services.tables.get(table.id).state
-        moves = game.moves(state, seat := game.to_act(state)[0])
+        moves = game.rules.moves(state, seat := game.rules.to_act(state)[0])
         play(seat, next((move for name in ("rest", "ready") for move in moves if move.name == name), moves[0]))
     page = device.page
     page.locator(".siege-pieces").wait_for(state="attached")
@@ -114,7 +114,7 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
     while len(times) < taps:
         state = services.tables.get(table.id).state
         names = state.field.grid.names
-        moves = game.moves(state, "spaniards")
+        moves = game.rules.moves(state, "spaniards")
         steps = [move for move in moves if move.name == "go"]
         kind = "go" if steps and len(times) % 2 else "march"
         if kind == "go":

@@ -113,7 +113,7 @@ def test_several_tokens_are_sorted_out_with_two_taps(companion: Companion, devic
     phone.page.get_by_role("button", name="No token").click()
     expect(phone.page.locator(".verdict-by_hand")).to_be_visible()
     view = companion.home.services.tables.get(table.id)
-    given = view.game.view(view.state, None)["given"]
+    given = view.game.page.view(view.state, None)["given"]
     assert isinstance(given, dict)
     assert given["west"] == {"huitzilopochtli": 0, "tlaloc": 3}
 

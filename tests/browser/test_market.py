@@ -72,8 +72,8 @@ def _tap(companion: Companion, table: Table, phone: Device, selector: str) -> No
 def _post(companion: Companion, table: Table, phone: Device) -> None:
     """Make a move that was made by taps before, without taps."""
     now = _now(companion, table)
-    seat = now.game.to_act(now.state)[0]
-    move = now.game.moves(now.state, seat)[0]
+    seat = now.game.rules.to_act(now.state)[0]
+    move = now.game.rules.moves(now.state, seat)[0]
     assert companion.home.services.play.move(
         table.id, phone.key(table), seat, move, now.version, f"post{now.version}"
     ).accepted

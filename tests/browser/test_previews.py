@@ -29,12 +29,14 @@ def great(companion: Companion, game: str, preset: str, kind: str) -> tuple[Tabl
     key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, ("Ana", "Ben"), strict=True)))
     table = services.seats.begin(table.id, key)
     for n in range(400):
-        seat = table.game.to_act(table.state)[0]
-        moves = table.game.moves(table.state, seat)
+        seat = table.game.rules.to_act(table.state)[0]
+        moves = table.game.rules.moves(table.state, seat)
         if any(move.name == kind for move in moves):
             return table, key
         app = (
-            None if seat == CHANCE else table.game.decide(table.game.view(table.state, seat), moves, random.randrange)
+            None
+            if seat == CHANCE
+            else table.game.decide(table.game.page.view(table.state, seat), moves, random.randrange)
         )
         made = services.play.move(table.id, key, seat, app or random.choice(moves), table.version, f"r{n}")
         assert made.accepted

@@ -169,8 +169,8 @@ def marching(companion: Companion, phone: Device) -> Table:
         table = services.tables.get(table.id)
         if table.state.stage == "move":
             break
-        seat = table.game.to_act(table.state)[0]
-        moves = table.game.moves(table.state, seat)
+        seat = table.game.rules.to_act(table.state)[0]
+        moves = table.game.rules.moves(table.state, seat)
         move = next((move for name in ("rest", "ready") for move in moves if move.name == name), moves[0])
         services.play.move(table.id, token, seat, move, table.version, f"march{n}")
     phone.watch(companion, table)
@@ -180,7 +180,7 @@ def marching(companion: Companion, phone: Device) -> Table:
 
 def unrolled(table: Table) -> list[str]:
     """Return the hexes of units that may march, each alone on its hex."""
-    moves = table.game.moves(table.state, "spaniards")
+    moves = table.game.rules.moves(table.state, "spaniards")
     return [table.state.field.grid.names[table.state.at[int(m.args[0])]] for m in moves if m.name == "march"]
 
 

@@ -38,7 +38,7 @@ def status(state: str = "ready", source: str = SOURCE, session: str = "", **beam
 
 def view(home: Home, table_id: str) -> dict[str, object]:
     table = home.services.tables.get(table_id)
-    return dict(table.game.view(table.state, None))
+    return dict(table.game.page.view(table.state, None))
 
 
 def unclaimed(home: Home, table_id: str) -> list[tuple[str, str]]:

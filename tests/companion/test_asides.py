@@ -104,4 +104,4 @@ def test_a_note_stays_its_writers_own_in_an_export_of_a_game_that_is_over(home: 
 
 
 def test_no_other_game_has_asides(home: Home) -> None:
-    assert not home.games["mexica"].aside(Move("note", (0, WORDS)))
+    assert not home.games["mexica"].rules.aside(Move("note", (0, WORDS)))

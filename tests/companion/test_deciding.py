@@ -110,7 +110,7 @@ def test_temple_and_ledger_agree_once_a_held_token_counts(home: Home) -> None:
     ids = hold(home, 2)
     home.services.temples.decisions.decide(table.id, token, "east", ids, "east")
     game = home.services.tables.get(table.id)
-    audit = game.game.audit(game.state)
+    audit = game.game.temple.audit(game.state)
     assert audit is not None
     sheet = reconciled(home.services.tables.tokens(table.id), audit, dict.fromkeys(contract.God, 0))
     assert (sheet.verdict, sheet.all_of("fell"), sheet.all_of("counted")) == ("agree", 4, 4)

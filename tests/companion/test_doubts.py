@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -83,7 +84,7 @@ def test_counted_tokens_that_are_doubted_leave_the_score_and_wait(home: Home, sc
     waits = {each.id for each in after.audit.waiting}
     assert {f"{1:032x}", f"{2:032x}"} <= waits
     assert not {f"{1:032x}", f"{2:032x}"} & after.audit.counted
-    assert all(after.game.laws(after.state).values())
+    assert all(after.game.rules.laws(after.state).values())
     assert after.undo_refused("east") is not None
 
 
@@ -127,15 +128,17 @@ def test_a_doubted_token_that_a_correction_took_out_already_leaves_the_score_as_
     after = home.services.tables.get(table.id)
     assert after.audit is not None
     assert (view(home, table.id)["total"], after.audit.corrected) == (0, ())
-    assert all(after.game.laws(after.state).values())
+    assert all(after.game.rules.laws(after.state).values())
 
 
 def test_a_game_that_ignores_later_doubts_goes_on_counting_and_lets_wait_what_was_doubted_before_it_came(
-    home: Home, monkeypatch: pytest.MonkeyPatch
+    home: Home,
 ) -> None:
-    game = home.services.tables.games["mexica"]
+    game = home.games["mexica"]
     assert game.temple is not None
-    monkeypatch.setattr(game, "temple", TempleRules(drop=game.temple.drop, audit=game.temple.audit))
+    ignoring = replace(game, temple=TempleRules(drop=game.temple.drop, audit=game.temple.audit))
+    home.games = {**home.games, "mexica": ignoring}
+    home.restart()
     table = home.table(temple="templo")
     home.services.temples.intake.receive([("templo", home.token(1))])
     assert take(home, doubt(1, 1, 2)) == 1

@@ -182,8 +182,8 @@ def test_the_next_game_at_the_table_is_played_with_the_deck_as_it_is_now(followe
     services, random = followed.home.services, Random("again")
     table, entries = followed.table, list[Entry]()
     while table.phase == "running":
-        acting = table.game.to_act(table.state)
-        moves = table.game.moves(table.state, acting[0])
+        acting = table.game.rules.to_act(table.state)
+        moves = table.game.rules.moves(table.state, acting[0])
         entries.append(table.entry(followed.home.clock(), acting[0], random.choice(moves)))
         after = table.extended(entries[-1])
         assert isinstance(after, Table)

@@ -39,7 +39,7 @@ def log(charter: Charter, game: Game[Any], seed: int, longest: int = 3000) -> li
         Entry(1, EVENING, COMPANION, Sit("east", "Ana")),
         Entry(2, EVENING, COMPANION, Begin()),
     ]
-    opening = game.setup(charter.options, charter.seats)
+    opening = game.rules.setup(charter.options, charter.seats)
     for step in playout(game, opening, Random(seed), longest):
         entries.append(Entry(len(entries) + 1, EVENING, step.seat, step.move, f"request{len(entries)}"))
     return entries
@@ -63,7 +63,7 @@ def test_a_finished_game_is_exported_whole_and_folds_to_the_same_state(game: Gam
     assert back.hidden == frozenset()
     *_, last = replay_log(back.charter, game, back.entries)
     assert last.after.state == stages[-1].after.state
-    assert game.notation(last.after.state) == back.state
+    assert game.rules.notation(last.after.state) == back.state
     assert [each.lines for each in last.after.logged] == [each.lines for each in stages[-1].after.logged]
 
 
@@ -81,13 +81,13 @@ def running(seed: int) -> tuple[Charter, list[Entry], list[ReplayStep]]:
     """Return a full game that runs, in which cards are cheap and everybody keeps them."""
     own, random = charter(GAME, "classic", god_card_cost=1), Random(seed)
     entries = [Entry(1, EVENING, COMPANION, Begin())]
-    state = GAME.setup(own.options, own.seats)
+    state = GAME.rules.setup(own.options, own.seats)
     while sum(any(not card(state, each).sign for each in tribe.hand) for tribe in state.laid.tribes) < 3:
-        seat = random.choice(GAME.to_act(state))
-        moves = GAME.moves(state, seat)
+        seat = random.choice(GAME.rules.to_act(state))
+        moves = GAME.rules.moves(state, seat)
         move = random.choice([each for each in moves if each.name not in ("play", "propose")] or moves)
         entries.append(Entry(len(entries) + 1, EVENING, seat, move))
-        after = GAME.play(state, seat, move)
+        after = GAME.rules.play(state, seat, move)
         assert not isinstance(after, Refusal)
         state = after
     return own, entries, list(replay_log(own, GAME, entries))
@@ -154,9 +154,9 @@ def test_what_ends_a_full_game_cannot_be_taken_back_once_its_file_is_whole() -> 
     ends = 0
     for seed in range(5):
         own = charter(GAME, "evening")
-        for step in playout(GAME, GAME.setup(own.options, own.seats), Random(seed)):
+        for step in playout(GAME, GAME.rules.setup(own.options, own.seats), Random(seed)):
             if step.after.over:
-                assert not GAME.undoable(step.before, step.seat, step.move)
+                assert not GAME.rules.undoable(step.before, step.seat, step.move)
                 ends += 1
     assert ends >= 5
 
@@ -194,11 +194,11 @@ def test_a_log_is_reported_in_turns_and_a_turn_taken_back_in_two_parts() -> None
 def test_charts_of_the_ends_of_turns_show_all_that_every_entry_would(game: Game[Any], preset: str) -> None:
     own = charter(game, preset)
     stages = list(replay_log(own, game, log(own, game, 2)))
-    at_ends = [game.view(table.state, None) for table in ends(stages)]
-    everything = [game.view(stage.after.state, None) for stage in stages if stage.after.steps]
+    at_ends = [game.page.view(table.state, None) for table in ends(stages)]
+    everything = [game.page.view(stage.after.state, None) for stage in stages if stage.after.steps]
     assert len(at_ends) < len(everything) / 2
     assert [view["turn"] for view in at_ends] == list(range(1, len(at_ends) + 1))
-    assert game.charts(at_ends) == game.charts(everything)
+    assert game.page.charts(at_ends) == game.page.charts(everything)
 
 
 # Replay on a terminal

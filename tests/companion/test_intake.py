@@ -91,7 +91,7 @@ def listening(
 
 def total(home: Home, table_id: str) -> object:
     table = home.services.tables.get(table_id)
-    return table.game.view(table.state, None)["total"]
+    return table.game.page.view(table.state, None)["total"]
 
 
 def status(

@@ -23,16 +23,16 @@ def home(home: Home) -> Home:
 
 
 def test_every_game_has_three_levels_and_an_aid_none_but_the_usual() -> None:
-    assert GAMES["siege"].levels == GAMES["market"].levels == (BEGINNER, PRACTISED, STRONG)
-    assert GAMES["mexica"].levels == GAMES["moctezuma"].levels == (BEGINNER, CASUAL, PRACTISED)
-    assert GAMES["siege"].tools["dice"].levels == (PRACTISED,)
+    assert GAMES["siege"].bot.levels == GAMES["market"].bot.levels == (BEGINNER, PRACTISED, STRONG)
+    assert GAMES["mexica"].bot.levels == GAMES["moctezuma"].bot.levels == (BEGINNER, CASUAL, PRACTISED)
+    assert GAMES["siege"].tools["dice"].bot.levels == (PRACTISED,)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_lobby_names_every_level_of_a_game(language: str) -> None:
     words = LIBRARY.words(language)
     for game in GAMES.values():
-        modes = [mode for mode in away_modes(game.levels) if mode in LEVEL_OF]
+        modes = [mode for mode in away_modes(game.bot.levels) if mode in LEVEL_OF]
         assert len({words(f"away.{mode}.go") for mode in modes}) == len(modes) == 3
 
 
@@ -45,9 +45,9 @@ def test_a_casual_player_slips_less_often_than_a_beginner() -> None:
 def test_what_earlier_tables_stored_is_the_practised_player() -> None:
     assert decode(["@away", "north", "app"]) == Away("north", "app")
     game = GAMES["siege"]
-    state = game.setup({each.key: each.default for each in game.options}, game.seatings[2])
-    seat = game.to_act(state)[0]
-    seen, moves = game.view(state, seat), game.moves(state, seat)
+    state = game.rules.setup({each.key: each.default for each in game.options}, game.seatings[2])
+    seat = game.rules.to_act(state)[0]
+    seen, moves = game.page.view(state, seat), game.rules.moves(state, seat)
     assert game.decide(seen, moves, lambda n: 0) == game.decide(seen, moves, lambda n: 0, PRACTISED)
 
 
@@ -56,8 +56,8 @@ def test_a_beginner_slips_now_and_then_and_otherwise_plays_as_the_practised_play
     slips = game.bot.skills["beginner"].slips
     assert 0 < slips < 100
     moves = [Move("ready"), Move("swap", (1,)), Move("swap", (2,))]
-    state = game.setup({each.key: each.default for each in game.options}, game.seatings[2])
-    seen = game.view(state, game.to_act(state)[0])
+    state = game.rules.setup({each.key: each.default for each in game.options}, game.seatings[2])
+    seen = game.page.view(state, game.rules.to_act(state)[0])
     assert game.decide(seen, moves, lambda n: n - 1, "beginner") == Move("ready")
     assert game.decide(seen, moves, lambda n: 0 if n == 100 else n - 1, "beginner") == Move("swap", (2,))
 

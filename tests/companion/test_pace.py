@@ -36,7 +36,7 @@ def opened(home: Home, mode: str = "app") -> tuple[Table, str]:
 
 def end_turn(home: Home, table: Table, token: str) -> Table:
     while (now := home.services.tables.get(table.id)).on_turn == "east":
-        move = next(each for each in now.game.moves(now.state, "east"))
+        move = next(each for each in now.game.rules.moves(now.state, "east"))
         home.play(table, token, "east", move.name, *move.args)
     return now
 
@@ -47,7 +47,7 @@ def moves(home: Home, table: Table, seat: str) -> int:
 
 def play_until_west_has_moved(home: Home, table: Table, token: str) -> None:
     while moves(home, table, "west") == 0:
-        move = next(iter(table.game.moves(home.services.tables.get(table.id).state, "east")))
+        move = next(iter(table.game.rules.moves(home.services.tables.get(table.id).state, "east")))
         home.play(table, token, "east", move.name, *move.args)
 
 

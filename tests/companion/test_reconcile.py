@@ -19,7 +19,7 @@ from tests.companion.test_intake import Temple, eventually, listening, status
 
 def sheet(home: Home, table_id: str) -> Sheet:
     table = home.services.tables.get(table_id)
-    audit = table.game.audit(table.state)
+    audit = table.game.temple.audit(table.state)
     assert audit is not None
     way = home.services.temples.ledgers.on_way(table.temple) if table.temple else dict.fromkeys(contract.God, 0)
     return reconciled(home.services.tables.tokens(table_id), audit, way)
@@ -97,7 +97,7 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
             home.play(table, east, "east", "propose", "south", god, 1)
             home.play(table, north, "north", "confirm")
         both = sheet(home, table.id)
-        shown: Any = table.game.view(home.services.tables.get(table.id).state, None)
+        shown: Any = table.game.page.view(home.services.tables.get(table.id).state, None)
         for side in both.sides:
             assert side.fell == fell[side.god]
             assert side.fell == side.counted + side.waiting + side.dismissed
@@ -109,7 +109,7 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
 def test_a_token_that_the_game_never_received_is_the_first_thing_shown(home: Home) -> None:
     table_id, _ = doubtful(home, 1)
     stray = home.services.tables.tokens(table_id)[0]
-    audit = home.services.tables.get(table_id).game.audit(home.services.tables.get(table_id).state)
+    audit = home.services.tables.get(table_id).game.temple.audit(home.services.tables.get(table_id).state)
     assert audit is not None
     unknown = reconciled([stray, stray, stray], audit, dict.fromkeys(contract.God, 0))
     assert (unknown.verdict, unknown.all_of("missing")) == ("missing", 2)

@@ -54,7 +54,7 @@ def market(home: Home) -> Table:
 
 def test_a_game_that_audits_no_tokens_is_scored_by_what_fell_for_it(home: Home) -> None:
     table = market(home)
-    assert table.game.audit(table.state) is None
+    assert table.game.temple is None
     home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2))])
     assert score_of(table, lambda _: home.services.temples.get("templo").recent) == contract.Score(
         table.id, {H: 0, T: 2}

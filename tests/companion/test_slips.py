@@ -28,11 +28,13 @@ def until_chance(home: Home, name: str, preset: str, players: int) -> tuple[Tabl
         table = home.services.tables.get(lobby.id)
         if table.chance():
             return table, keys
-        acting = [seat for seat in table.game.to_act(table.state) if seat in keys]
+        acting = [seat for seat in table.game.rules.to_act(table.state) if seat in keys]
         if not acting:
             return None
         seat = random.choice(acting)
-        assert posted(home, table, keys[seat], seat, drawn(table.game.moves(table.state, seat), random)).accepted
+        assert posted(
+            home, table, keys[seat], seat, drawn(table.game.rules.moves(table.state, seat), random)
+        ).accepted
     return None
 
 
@@ -63,7 +65,7 @@ def test_a_mistyped_outcome_is_taken_back_by_who_typed_it_and_by_nobody_else(hom
         due = before.chance()
         assert due
         typist = due.seat or next(iter(keys))
-        typed = posted(home, before, keys[typist], CHANCE, game.moves(before.state, CHANCE)[0])
+        typed = posted(home, before, keys[typist], CHANCE, game.rules.moves(before.state, CHANCE)[0])
         assert typed.accepted
         for other in keys:
             if other != typist:
@@ -91,7 +93,7 @@ def test_a_typed_outcome_is_still_taken_back_after_a_restart(home: Home, restart
     due = table.chance()
     assert due
     typist = due.seat or next(iter(keys))
-    for move in table.game.moves(table.state, CHANCE)[:2]:
+    for move in table.game.rules.moves(table.state, CHANCE)[:2]:
         assert posted(home, table, keys[typist], CHANCE, move).accepted
         if restarted:
             home.restart()

@@ -98,7 +98,7 @@ def scene(
 
 def do(state: State, name: str, *args: Arg) -> State:
     """Return the state after a move of the seat that must decide; the move must be legal."""
-    after = GAME.play(state, GAME.to_act(state)[0], Move(name, args))
+    after = GAME.rules.play(state, GAME.rules.to_act(state)[0], Move(name, args))
     assert not isinstance(after, Refusal), f"{name} {args} was refused: {after}; legal: {moves(state)[:20]}"
     return after
 
@@ -106,10 +106,10 @@ def do(state: State, name: str, *args: Arg) -> State:
 def dice(state: State, *shown: int) -> State:
     """Return the state after dice fell as given, whatever they are for."""
     for n in shown:
-        due = GAME.chance(state)
+        due = GAME.rules.chance(state)
         assert due is not None, "no die is due"
         (move,) = [move for move in due.outcomes if move.args == (n,)]
-        after = GAME.play(state, CHANCE, move)
+        after = GAME.rules.play(state, CHANCE, move)
         assert not isinstance(after, Refusal)
         state = after
     return state
@@ -117,7 +117,7 @@ def dice(state: State, *shown: int) -> State:
 
 def moves(state: State, name: str = "") -> list[Any]:
     """Return the legal moves of the seat that must decide, of a name their arguments."""
-    listed = GAME.moves(state, GAME.to_act(state)[0])
+    listed = GAME.rules.moves(state, GAME.rules.to_act(state)[0])
     return (
         [move.args[0] if len(move.args) == 1 else move.args for move in listed if move.name == name]
         if name
@@ -146,4 +146,4 @@ def marched(state: State, unit: int, points: int) -> State:
 
 def goes(state: State) -> dict[str, int]:
     """Return where the active unit can go, with the cost."""
-    return GAME.view(state, None)["reach"]  # type: ignore[return-value]
+    return GAME.page.view(state, None)["reach"]  # type: ignore[return-value]

@@ -28,7 +28,7 @@ class Full:
 
     def __init__(self, players: int = 2, **chosen: Value) -> None:
         self.seats = GAME.seatings[players]
-        self.state: State = GAME.setup(full_options(**chosen), self.seats)
+        self.state: State = GAME.rules.setup(full_options(**chosen), self.seats)
         self.lines: list[Line] = []
         self._ids = count(1)
 
@@ -46,7 +46,7 @@ class Full:
     @property
     def view(self) -> Any:
         """What a spectator sees."""
-        return GAME.view(self.state, None)
+        return GAME.page.view(self.state, None)
 
     @property
     def codes(self) -> list[str]:
@@ -92,18 +92,18 @@ class Full:
     def do(self, name: str, *args: Arg, by: Seat | None = None) -> Full:
         """Make a move, by whoever must act unless another is named."""
         seat, move = by or course.decider(self.state) or "", Move(name, args)
-        listed = GAME.moves(self.state, seat)
-        after = GAME.play(self.state, seat, move)
+        listed = GAME.rules.moves(self.state, seat)
+        after = GAME.rules.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}; legal: {listed[:20]}"
         assert move in listed or seat == TEMPLE
-        self.lines = GAME.story(self.state, seat, move, after)
+        self.lines = GAME.page.log(self.state, seat, move, after)
         self.state = after
         check_value(GAME, after)
         return self
 
     def refused(self, name: str, *args: Any, by: Seat | None = None) -> str:
         """Try a move that must be refused; returns the code."""
-        refusal = GAME.play(self.state, by or course.decider(self.state) or "", Move(name, args))
+        refusal = GAME.rules.play(self.state, by or course.decider(self.state) or "", Move(name, args))
         assert isinstance(refusal, Refusal), f"{name} {args} was not refused"
         return refusal.code
 
@@ -120,7 +120,7 @@ class Full:
     def falls(self, god: str, doubt: str = "") -> str:
         """Let a token fall through the temple; returns its id."""
         token = f"{next(self._ids):032x}"
-        self.do(*GAME.fall(self.state, TokenDrop(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
+        self.do(*GAME.temple.drop(self.state, TokenDrop(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
         return token
 
     def land(self, place: int, n: int = 3) -> Full:
@@ -129,7 +129,7 @@ class Full:
 
     def can(self, name: str, by: Seat | None = None) -> list[tuple[Arg, ...]]:
         """Return the arguments of every legal move of this name."""
-        moves = GAME.moves(self.state, by or course.decider(self.state) or "")
+        moves = GAME.rules.moves(self.state, by or course.decider(self.state) or "")
         return [move.args for move in moves if move.name == name]
 
     def finish_turn(self) -> Full:
@@ -137,7 +137,7 @@ class Full:
         turn, random = self.state.turn, Random(0)
         while self.state.turn == turn and not self.state.over:
             seat = course.decider(self.state) or ""
-            moves = GAME.moves(self.state, seat)
+            moves = GAME.rules.moves(self.state, seat)
             quiet = [move for move in moves if move.name in ("pass", "end_turn")]
             self.do(*(quiet or [random.choice(moves)])[0].to_json(), by=seat)  # type: ignore[arg-type]
         return self

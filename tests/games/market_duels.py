@@ -17,22 +17,22 @@ from tests.games.playouts import accepted
 def won(seed: int, players: int = 2) -> bool:
     """Play one seeded game out and return whether the app's seat is among the winners, alone or with its partner."""
     random, seats = Random(seed), GAME.seatings[players]
-    state, own = GAME.setup(all_options(), seats), seats[seed % players]
+    state, own = GAME.rules.setup(all_options(), seats), seats[seed % players]
     while not state.over:
-        seat = GAME.to_act(state)[0]
-        moves = GAME.moves(state, seat)
+        seat = GAME.rules.to_act(state)[0]
+        moves = GAME.rules.moves(state, seat)
         if seat == CHANCE:
-            due = GAME.chance(state)
+            due = GAME.rules.chance(state)
             assert due is not None
             move = random.choices(moves, [float(due.outcomes[each]) for each in moves])[0]
         elif seat == own:
-            decided = GAME.decide(GAME.view(state, seat), moves, random.randrange)
+            decided = GAME.decide(GAME.page.view(state, seat), moves, random.randrange)
             assert decided in moves
             move = decided
         else:
             move = random.choice(moves)
-        state = accepted(GAME.play(state, seat, move), move)
-    outcome = GAME.view(state, None)["outcome"]
+        state = accepted(GAME.rules.play(state, seat, move), move)
+    outcome = GAME.page.view(state, None)["outcome"]
     assert isinstance(outcome, dict)
     winners = outcome["winners"]
     assert isinstance(winners, list)

@@ -83,23 +83,23 @@ class Sitting:
     def fresh(cls, players: int = 2, **chosen: Value) -> Sitting:
         """Return a sitting before anything is set up."""
         sitting = cls.__new__(cls)
-        sitting.state = GAME.setup(all_options(**chosen), GAME.seatings[players])
+        sitting.state = GAME.rules.setup(all_options(**chosen), GAME.seatings[players])
         sitting.lines = []
         return sitting
 
     def do(self, name: str, *args: Arg, by: Seat | None = None) -> Sitting:
         """Make a move, by whoever may act unless a seat is named."""
-        seat = by or GAME.to_act(self.state)[0]
+        seat = by or GAME.rules.to_act(self.state)[0]
         move = Move(name, args)
-        after = GAME.play(self.state, seat, move)
+        after = GAME.rules.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}"
-        self.lines = GAME.story(self.state, seat, move, after)
+        self.lines = GAME.page.log(self.state, seat, move, after)
         self.state = after
         return self
 
     def refused(self, name: str, *args: Any, by: Seat | None = None) -> str:
         """Try a move that must be refused; returns the code."""
-        refusal = GAME.play(self.state, by or GAME.to_act(self.state)[0], Move(name, args))
+        refusal = GAME.rules.play(self.state, by or GAME.rules.to_act(self.state)[0], Move(name, args))
         assert isinstance(refusal, Refusal), f"{name} {args} was not refused"
         assert Move(name, args) not in self.moves
         return refusal.code
@@ -113,8 +113,8 @@ class Sitting:
     @property
     def moves(self) -> list[Move]:
         """What may be done now, by whoever acts first."""
-        acting = GAME.to_act(self.state)
-        return GAME.moves(self.state, acting[0]) if acting else []
+        acting = GAME.rules.to_act(self.state)
+        return GAME.rules.moves(self.state, acting[0]) if acting else []
 
     @property
     def names(self) -> set[str]:
@@ -129,7 +129,7 @@ class Sitting:
     @property
     def view(self) -> Any:
         """What a spectator sees."""
-        return GAME.view(self.state, None)
+        return GAME.page.view(self.state, None)
 
 
 def _padded(vendors: str, king: str, held: list[int]) -> str:

@@ -19,17 +19,17 @@ def duel(seed: int, **chosen: Value) -> tuple[float, int, int]:
     """Play one game; return 1, 0.5 or 0 for the player of the app, its points and the other's."""
     random = Random(f"duel {seed}")
     app = seed % 2
-    state = GAME.setup(all_options(**chosen), GAME.seatings[2])
-    while acting := GAME.to_act(state):
+    state = GAME.rules.setup(all_options(**chosen), GAME.seatings[2])
+    while acting := GAME.rules.to_act(state):
         seat = acting[0]
-        due = GAME.chance(state)
-        moves = GAME.moves(state, seat)
+        due = GAME.rules.chance(state)
+        moves = GAME.rules.moves(state, seat)
         move = outcome(due, random.randrange) if due else random.choice(moves)
         if not due and seat == state.seats[app]:
-            decided = GAME.decide(GAME.view(state, seat), moves, random.randrange)
+            decided = GAME.decide(GAME.page.view(state, seat), moves, random.randrange)
             assert decided in moves
             move = decided
-        after = GAME.play(state, seat, move)
+        after = GAME.rules.play(state, seat, move)
         assert not isinstance(after, Refusal)
         state = after
     won, scores = totals(state)

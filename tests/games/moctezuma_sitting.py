@@ -22,7 +22,7 @@ class Sitting:
     def __init__(self, players: int = 2, first: Seat = "red", **chosen: Value) -> None:
         self.options = all_options(**chosen)
         self.seats = GAME.seatings[players]
-        self.state: State = GAME.setup(self.options, self.seats)
+        self.state: State = GAME.rules.setup(self.options, self.seats)
         self.lines: list[Line] = []
         if self.state.stage == "first":
             self.deal("first", first)
@@ -30,9 +30,9 @@ class Sitting:
     def do(self, name: str, *args: Arg, by: Seat | None = None) -> Sitting:
         """Make a move, by the seat on turn unless another is named."""
         seat, move = by or self.state.seat, Move(name, args)
-        after = GAME.play(self.state, seat, move)
+        after = GAME.rules.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}"
-        self.lines = GAME.story(self.state, seat, move, after)
+        self.lines = GAME.page.log(self.state, seat, move, after)
         self.state = after
         return self
 
@@ -49,7 +49,7 @@ class Sitting:
 
     def refused(self, name: str, *args: Any, by: Seat | None = None) -> str:
         """Try a move that must be refused; returns the code."""
-        refusal = GAME.play(self.state, by or self.state.seat, Move(name, args))
+        refusal = GAME.rules.play(self.state, by or self.state.seat, Move(name, args))
         assert isinstance(refusal, Refusal), f"{name} {args} was not refused"
         return refusal.code
 
@@ -116,7 +116,7 @@ class Sitting:
 
     def moves(self, seat: Seat | None = None) -> list[Move]:
         """Return the legal moves of a seat, by default that on turn."""
-        return GAME.moves(self.state, seat or self.state.seat)
+        return GAME.rules.moves(self.state, seat or self.state.seat)
 
     def names_of_moves(self) -> set[str]:
         """Return what kinds of moves the seat on turn has."""
@@ -125,7 +125,7 @@ class Sitting:
     @property
     def due(self) -> Chance:
         """What chance has to bring."""
-        due = GAME.chance(self.state)
+        due = GAME.rules.chance(self.state)
         assert due is not None
         return due
 
@@ -135,7 +135,7 @@ class Sitting:
 
     def view(self, seat: Seat | None = None) -> Any:
         """Return what a seat or a spectator sees."""
-        return GAME.view(self.state, seat)
+        return GAME.page.view(self.state, seat)
 
     def notebook(self, seat: Seat) -> Any:
         """Return a seat's own notebook."""
@@ -145,14 +145,14 @@ class Sitting:
 def played_out(players: int, seed: str, until: int = 10_000, **chosen: Value) -> list[tuple[State, Seat, Move]]:
     """Return a random game as its states, each with the move that led to it, the opening first."""
     random = Random(seed)
-    state = GAME.setup(all_options(**chosen), GAME.seatings[players])
+    state = GAME.rules.setup(all_options(**chosen), GAME.seatings[players])
     steps: list[tuple[State, Seat, Move]] = [(state, "", Move(""))]
-    while GAME.to_act(state) and len(steps) < until:
-        seat = GAME.to_act(state)[0]
-        due = GAME.chance(state)
-        options = [move for move in GAME.moves(state, seat) if move.name != "end_turn"]
-        move = outcome(due, random.randrange) if due else random.choice(options or GAME.moves(state, seat))
-        after = GAME.play(state, seat, move)
+    while GAME.rules.to_act(state) and len(steps) < until:
+        seat = GAME.rules.to_act(state)[0]
+        due = GAME.rules.chance(state)
+        options = [move for move in GAME.rules.moves(state, seat) if move.name != "end_turn"]
+        move = outcome(due, random.randrange) if due else random.choice(options or GAME.rules.moves(state, seat))
+        after = GAME.rules.play(state, seat, move)
         assert not isinstance(after, Refusal)
         state = after
         steps.append((state, seat, move))

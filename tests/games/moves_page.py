@@ -26,11 +26,11 @@ def written() -> str:
 
 
 def _section(game: Game[Any]) -> Iterator[str]:
-    assert game.table is not None, f"{game.name} has no table of moves"
+    assert game.rules.table is not None, f"{game.name} has no table of moves"
     yield f"## `{game.name}`\n"
     yield "| move | arguments | made by | during |"
     yield "|---|---|---|---|"
-    for move in game.table:
+    for move in game.rules.table:
         kinds = [f"{name}: {kind.expected}" for name, kind in move.args.items()]
         least = len(kinds) - move.optional
         shown = [f"`{kind}`" if n < least else f"`[{kind}]`" for n, kind in enumerate(kinds)]

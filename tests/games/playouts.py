@@ -104,8 +104,8 @@ COMBINATIONS = combinations(GAMES.values())
 def check_value(game: Game[Any], state: Any) -> None:
     """Check that a state reads back from what the kit writes of it, and that it keeps the laws of its game."""
     assert decoded(encoded(state), type(state)) == state
-    broken = [law for law, kept in game.laws(state).items() if not kept]
-    assert not broken, f"{broken} of {game.notation(state)}"
+    broken = [law for law, kept in game.rules.laws(state).items() if not kept]
+    assert not broken, f"{broken} of {game.rules.notation(state)}"
 
 
 @dataclass(frozen=True)
@@ -127,25 +127,25 @@ def playout(game: Game[Any], opening: Any, random: Random, longest: int = LONGES
     """
     state, fallen = opening, 0
     for n in range(longest):
-        if game.on_turn(state) is None:
+        if game.rules.on_turn(state) is None:
             return
-        if game.uses_temple and random.random() < 0.04 and (doubt := doubted(game, state, random)):
+        if game.temple and random.random() < 0.04 and (doubt := doubted(game, state, random)):
             seat, move = TEMPLE, doubt
-            after = accepted(game.play(state, seat, move), move)
-        elif game.uses_temple and random.random() < 0.15:
+            after = accepted(game.rules.play(state, seat, move), move)
+        elif game.temple and random.random() < 0.15:
             fallen += 1
-            seat, move = TEMPLE, game.fall(state, drop(fallen, random))
-            after = accepted(game.play(state, seat, move), move)
+            seat, move = TEMPLE, game.temple.drop(state, drop(fallen, random))
+            after = accepted(game.rules.play(state, seat, move), move)
         else:
             for _ in range(6):
-                seat = random.choice(game.to_act(state))
-                move = drawn(game.moves(state, seat), random)
-                after = accepted(game.play(state, seat, move), move)
-                if game.on_turn(after) is not None or n > PLAYED_OUT:
+                seat = random.choice(game.rules.to_act(state))
+                move = drawn(game.rules.moves(state, seat), random)
+                after = accepted(game.rules.play(state, seat, move), move)
+                if game.rules.on_turn(after) is not None or n > PLAYED_OUT:
                     break
         yield Step(state, seat, move, after)
         state = after
-    assert longest < LONGEST, f"{game.name} is not over after {LONGEST} random moves: {game.notation(state)}"
+    assert longest < LONGEST, f"{game.name} is not over after {LONGEST} random moves: {game.rules.notation(state)}"
 
 
 def drop(number: int, random: Random) -> TokenDrop:
@@ -161,11 +161,12 @@ def god_of(token: str) -> str:
 
 def doubted(game: Game[Any], state: Any, random: Random) -> Move | None:
     """Return the move by which the temple doubts any token that counts; None if none may be doubted."""
-    audit = game.audit(state)
-    if audit is None or not audit.counted:
+    assert game.temple is not None
+    audit = game.temple.audit(state)
+    if not audit.counted:
         return None
     token = random.choice(sorted(audit.counted))
-    return game.doubted(state, TokenDrop(token, god_of(token), random.choice(LIGHT)))
+    return game.temple.doubted(state, TokenDrop(token, god_of(token), random.choice(LIGHT)))
 
 
 def drawn(moves: list[Move], random: Random) -> Move:
@@ -212,10 +213,10 @@ def attempts(here: Combination, state: Any, random: Random) -> Iterator[tuple[Se
 
     Most of them are illegal in this state; what a text should name is taken from moves that are legal.
     """
-    legal = [move for seat in (*here.seats, CHANCE) for move in here.game.moves(state, seat)]
+    legal = [move for seat in (*here.seats, CHANCE) for move in here.game.rules.moves(state, seat)]
     known: list[Arg] = [arg for move in legal for arg in move.args if isinstance(arg, str)] or ["x"]
     makers = (*here.seats, TEMPLE, CHANCE, "nobody")
-    for row in here.game.table or ():
+    for row in here.game.rules.table or ():
         for seat in makers:
             args = [
                 random.choice(here.seats)
@@ -239,7 +240,7 @@ def is_arg(value: object) -> bool:
 
 def leaves(game: Game[Any], state: Any, seat: Seat, picked: tuple[Arg, ...] = ()) -> Iterator[Move]:
     """Walk all levels of a seat's choices, and yield the moves at their ends."""
-    level = game.choices(state, seat, picked)
+    level = game.rules.choices(state, seat, picked)
     assert level or not picked, f"{picked} was offered, but leads nowhere"
     for choice in level:
         if choice.move is None:

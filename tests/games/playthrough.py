@@ -31,7 +31,7 @@ def written(text: str) -> str:
     heading = heading_of(text)
     game = GAMES[heading["game"]]
     seats = tuple(heading["seats"].split())
-    state = game.setup(_options(game, heading), seats)
+    state = game.rules.setup(_options(game, heading), seats)
     book = _Book(game, seats)
     out = [f"{key} {heading[key]}".rstrip() for key in ("game", "preset", "options", "seats")]
     begun = False
@@ -66,14 +66,14 @@ class _Book:
 
     def page(self, state: Any) -> Iterator[str]:
         """Yield the notation, what changed for all, and what changed of that in which a seat's view differs."""
-        yield f"= {self._game.notation(state)}"
-        public = self._game.view(state, None)
+        yield f"= {self._game.rules.notation(state)}"
+        public = self._game.page.view(state, None)
         for key, value in public.items():
             if key not in self._public or self._public[key] != value:
                 yield from _changed(key, self._public.get(key), value)
         self._public = public
         for seat in self._seats:
-            view = self._game.view(state, seat)
+            view = self._game.page.view(state, seat)
             private = {key: value for key, value in view.items() if key not in public or public[key] != value}
             hidden = sorted(public.keys() - view.keys())
             assert not hidden, f"a spectator sees {hidden}, which {seat} does not"
@@ -109,10 +109,10 @@ def _options(game: Game[Any], heading: Mapping[str, str]) -> dict[str, Arg]:
 def _made(game: Game[Any], state: Any, line: str) -> tuple[Any, list[str]]:
     seat, name, *args = line.removeprefix("> ").split(" ")
     move = Move(name, tuple(_arg(each) for each in args))
-    after = game.play(state, seat, move)
+    after = game.rules.play(state, seat, move)
     if isinstance(after, Refusal):
         return state, [f"  refused {after.code}{_facts(after.facts)}"]
-    story = [f"  {each.code}{_facts(each.facts)}" for each in game.story(state, seat, move, after)]
+    story = [f"  {each.code}{_facts(each.facts)}" for each in game.page.log(state, seat, move, after)]
     return after, story or ["  nothing to tell"]
 
 

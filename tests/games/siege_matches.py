@@ -16,24 +16,24 @@ def match(seed: int, app: str, preset: str = "skirmish") -> str | None:
     """Return who won a game in which the app plays one side and chance the other."""
     random = Random(f"siege {app} {seed}")
     options = {option.key: option.default for option in GAME.options} | dict(GAME.presets[preset])
-    state = GAME.setup(options, ("aztecs", "spaniards"))
+    state = GAME.rules.setup(options, ("aztecs", "spaniards"))
     for _ in range(MOVES):
         if state.outcome:
             return state.outcome.winner
-        seat = GAME.to_act(state)[0]
-        moves = GAME.moves(state, seat)
+        seat = GAME.rules.to_act(state)[0]
+        moves = GAME.rules.moves(state, seat)
         if seat == CHANCE:
-            due = GAME.chance(state)
+            due = GAME.rules.chance(state)
             assert due is not None
             outcomes = sorted(due.outcomes)
             move = random.choices(outcomes, [float(due.outcomes[each]) for each in outcomes])[0]
         elif seat == app:
-            decided = GAME.decide(GAME.view(state, seat), moves, random.randrange)
+            decided = GAME.decide(GAME.page.view(state, seat), moves, random.randrange)
             assert decided in moves, f"the app wants {decided}, which is not legal"
             move = decided
         else:
             move = random.choice(moves)
-        state = accepted(GAME.play(state, seat, move), move)
+        state = accepted(GAME.rules.play(state, seat, move), move)
     raise AssertionError(f"a game was not over after {MOVES} moves")
 
 

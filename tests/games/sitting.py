@@ -24,7 +24,7 @@ class Sitting:
     def __init__(self, players: int = 2, **chosen: Value) -> None:
         self.options = all_options(**chosen)
         self.seats = GAME.seatings[players]
-        self.state: State = GAME.setup(self.options, self.seats)
+        self.state: State = GAME.rules.setup(self.options, self.seats)
         self.lines: list[Line] = []
         """What the last move did."""
         self._ids = count(1)
@@ -33,22 +33,22 @@ class Sitting:
         """Make a move, by the seat on turn unless another is named."""
         seat = by or self.state.seat
         move = Move(name, args)
-        after = GAME.play(self.state, seat, move)
+        after = GAME.rules.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}"
-        self.lines = GAME.story(self.state, seat, move, after)
+        self.lines = GAME.page.log(self.state, seat, move, after)
         self.state = after
         return self
 
     def refused(self, name: str, *args: Any, by: Seat | None = None) -> str:
         """Try a move that must be refused; returns the code."""
-        refusal = GAME.play(self.state, by or self.state.seat, Move(name, args))
+        refusal = GAME.rules.play(self.state, by or self.state.seat, Move(name, args))
         assert isinstance(refusal, Refusal), f"{name} {args} was not refused"
         return refusal.code
 
     def falls(self, god: str, doubt: str = "") -> str:
         """Let a token fall through the temple; returns its id."""
         token = f"{next(self._ids):032x}"
-        self.do(*GAME.fall(self.state, TokenDrop(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
+        self.do(*GAME.temple.drop(self.state, TokenDrop(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
         return token
 
     def give(self, god: str, n: int) -> Sitting:
@@ -74,7 +74,7 @@ class Sitting:
     @property
     def view(self) -> Any:
         """What a spectator sees."""
-        return GAME.view(self.state, None)
+        return GAME.page.view(self.state, None)
 
     @property
     def left(self) -> int | None:

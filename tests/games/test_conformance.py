@@ -71,7 +71,7 @@ def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
     whole = 1 if here.lasting else WHOLE_GAMES
     while games < whole or states < STATES // len(COMBINATIONS):
         options = here.options() if games == 0 else here.any_options(random)
-        opening = game.setup(options, here.seats)
+        opening = game.rules.setup(options, here.seats)
         steps: list[Step] = []
         seen: list[tuple[Any, int]] = [(opening, hash(opening))]
         _check_state(here, opening, random)
@@ -93,24 +93,24 @@ def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
 @everywhere
 def test_nobody_but_the_seats_and_the_temple_ever_has_a_move(here: Combination) -> None:
     game = here.game
-    opening = game.setup(here.options(), here.seats)
+    opening = game.rules.setup(here.options(), here.seats)
     for stranger in ("", "nobody", TEMPLE):
-        assert game.moves(opening, stranger) == []
-        assert game.choices(opening, stranger) == []
+        assert game.rules.moves(opening, stranger) == []
+        assert game.rules.choices(opening, stranger) == []
     for stranger in ("", "nobody"):
-        for move in game.moves(opening, game.to_act(opening)[0]):
-            assert isinstance(game.play(opening, stranger, move), Refusal)
+        for move in game.rules.moves(opening, game.rules.to_act(opening)[0]):
+            assert isinstance(game.rules.play(opening, stranger, move), Refusal)
 
 
 @everywhere
 def test_setup_is_the_same_every_time(here: Combination) -> None:
-    assert here.game.setup(here.options(), here.seats) == here.game.setup(here.options(), here.seats)
+    assert here.game.rules.setup(here.options(), here.seats) == here.game.rules.setup(here.options(), here.seats)
 
 
 @everywhere
 def test_a_written_state_with_a_distortion_is_a_value_error_or_another_state(here: Combination) -> None:
     random, game = Random(f"distort {here}"), here.game
-    opening = game.setup(here.options(), here.seats)
+    opening = game.rules.setup(here.options(), here.seats)
     kind, texts = type(opening), [encoded(step.after) for step in playout(game, opening, random, longest=40)]
     for text in ["", "x", "é\0\ud800", "[" * 5_000, *texts]:
         for _ in range(10):
@@ -125,13 +125,13 @@ def test_a_written_state_with_a_distortion_is_a_value_error_or_another_state(her
 
 def _check_state(here: Combination, state: Any, random: Random) -> None:
     game = here.game
-    acting = game.to_act(state)
+    acting = game.rules.to_act(state)
     assert set(acting) <= {*here.seats, CHANCE}
-    assert game.on_turn(state) in (*here.seats, None)
-    if game.on_turn(state) is not None:
+    assert game.rules.on_turn(state) in (*here.seats, None)
+    if game.rules.on_turn(state) is not None:
         assert acting, "somebody is on turn, but nobody may act"
     for seat in (*here.seats, CHANCE):
-        moves = game.moves(state, seat)
+        moves = game.rules.moves(state, seat)
         assert moves == sorted(set(moves)), "the legal list is not sorted, or not unique"
         assert bool(moves) == (seat in acting)
         typed = set(leaves(game, state, seat))
@@ -142,12 +142,12 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
     _check_doubts(here, state, random)
     _check_secrecy(here, state, random)
     check_value(game, state)
-    assert "\n" not in game.notation(state)
+    assert "\n" not in game.rules.notation(state)
     for viewer in (*here.seats, None):
-        view = game.view(state, viewer)
+        view = game.page.view(state, viewer)
         assert msgspec.json.decode(msgspec.json.encode(view, enc_hook=dict)) == view, "a view is not plain JSON"
-        assert game.regions(view)
-    regions = game.regions(game.view(state, random.choice((*here.seats, None))))
+        assert game.page.regions(view)
+    regions = game.page.regions(game.page.view(state, random.choice((*here.seats, None))))
     text = json.dumps(regions)  # fails where a region is not plain JSON
     assert msgspec.json.encode(msgspec.json.decode(text)) == msgspec.json.encode(regions)
 
@@ -155,14 +155,14 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
 @everywhere
 def test_a_game_says_how_it_ended_when_it_has(here: Combination) -> None:
     random, game = Random(f"ended {here}"), here.game
-    opening = game.setup(here.options(), here.seats)
+    opening = game.rules.setup(here.options(), here.seats)
     last = opening
-    assert game.result(opening) is None
+    assert game.rules.result(opening) is None
     for step in playout(game, opening, random, 300 if here.lasting else LONGEST):
-        assert (game.result(step.before) is None) == (game.on_turn(step.before) is not None)
+        assert (game.rules.result(step.before) is None) == (game.rules.on_turn(step.before) is not None)
         last = step.after
-    end = game.result(last)
-    assert (end is None) == (game.on_turn(last) is not None)
+    end = game.rules.result(last)
+    assert (end is None) == (game.rules.on_turn(last) is not None)
     if end:
         assert end.kind.isidentifier()
         assert {*end.winners} <= {*here.seats}
@@ -174,32 +174,36 @@ def test_a_seat_cannot_distinguish_a_resampled_state_from_the_real_one(here: Com
     random, game = Random(f"resampled {here}"), here.game
     differs = secret = False
     for options in (here.options(), *(here.any_options(random) for _ in range(OTHER_OPTIONS))):
-        steps = list(playout(game, game.setup(options, here.seats), random, 400))
+        steps = list(playout(game, game.rules.setup(options, here.seats), random, 400))
         for step in random.sample(steps, min(len(steps), 40)):
             state, seat = step.after, random.choice(here.seats)
-            found = game.resample(state, seat, random.randrange)
+            found = game.rules.resample(state, seat, random.randrange)
             check_value(game, found)
-            assert game.view(found, seat) == game.view(state, seat)
-            assert game.moves(found, seat) == game.moves(state, seat)
-            assert (game.to_act(found), game.on_turn(found)) == (game.to_act(state), game.on_turn(state))
+            assert game.page.view(found, seat) == game.page.view(state, seat)
+            assert game.rules.moves(found, seat) == game.rules.moves(state, seat)
+            assert (game.rules.to_act(found), game.rules.on_turn(found)) == (
+                game.rules.to_act(state),
+                game.rules.on_turn(state),
+            )
             differs = differs or found != state
-            secret = secret or game.known(step.before, step.seat, step.move, seat) != step.move
+            secret = secret or game.page.known(step.before, step.seat, step.move, seat) != step.move
     assert differs or not secret, "moves are hidden from a seat, but it may believe in nothing else"
 
 
 def _check_doubts(here: Combination, state: Any, random: Random) -> None:
     """What is doubted counts no more, and counts as before once all of it was given back to whose it was."""
-    game, before = here.game, here.game.audit(state)
-    if before is None:
+    game = here.game
+    if game.temple is None:
         return
+    before = game.temple.audit(state)
     doubted, taken = state, list[str]()
     for token in random.sample(sorted(before.counted), min(len(before.counted), DOUBTED)):
         drop = TokenDrop(token, god_of(token), random.choice(LIGHT))
-        if (move := game.doubted(doubted, drop)) is not None:
-            doubted = accepted(game.play(doubted, TEMPLE, move), move)
+        if (move := game.temple.doubted(doubted, drop)) is not None:
+            doubted = accepted(game.rules.play(doubted, TEMPLE, move), move)
             check_value(game, doubted)
-            assert isinstance(game.play(doubted, TEMPLE, move), Refusal), "what waits can be doubted again"
-            assert game.doubted(doubted, drop) is None
+            assert isinstance(game.rules.play(doubted, TEMPLE, move), Refusal), "what waits can be doubted again"
+            assert game.temple.doubted(doubted, drop) is None
             taken.append(token)
     during = _audit(game, doubted)
     assert during.counted == before.counted - {*taken}
@@ -225,9 +229,11 @@ def _decided(
     for token in random.sample(tokens, len(tokens)):
         waiting = next(each for each in _audit(game, state).waiting if each.id == token)
         move = decide(waiting)
-        state = accepted(game.play(state, random.choice(here.seats), move), move)
+        state = accepted(game.rules.play(state, random.choice(here.seats), move), move)
         check_value(game, state)
-        assert game.doubted(state, TokenDrop(token, waiting.god, "flicker")) is None, "a decision can be doubted"
+        assert game.temple.doubted(state, TokenDrop(token, waiting.god, "flicker")) is None, (
+            "a decision can be doubted"
+        )
     return state
 
 
@@ -237,9 +243,8 @@ def _given_back(waiting: UnclaimedToken) -> Move:
 
 
 def _audit(game: Game[Any], state: Any) -> TokenAudit:
-    audit = game.audit(state)
-    assert audit is not None
-    return audit
+    assert game.temple is not None
+    return game.temple.audit(state)
 
 
 def _totals(audit: TokenAudit) -> dict[str, int]:
@@ -247,10 +252,10 @@ def _totals(audit: TokenAudit) -> dict[str, int]:
 
 
 def _check_chance(game: Game[Any], state: Any) -> None:
-    due = game.chance(state)
-    assert (due is not None) == (CHANCE in game.to_act(state))
+    due = game.rules.chance(state)
+    assert (due is not None) == (CHANCE in game.rules.to_act(state))
     if due:
-        assert sorted(due.outcomes) == game.moves(state, CHANCE), "chance's outcomes and its moves do not agree"
+        assert sorted(due.outcomes) == game.rules.moves(state, CHANCE), "chance's outcomes and its moves do not agree"
         assert sum(due.outcomes.values()) == 1
         assert all(probability > 0 for probability in due.outcomes.values())
 
@@ -258,39 +263,39 @@ def _check_chance(game: Game[Any], state: Any) -> None:
 def _check_secrecy(here: Combination, state: Any, random: Random) -> None:
     """Two moves that are reported alike to a viewer must look alike to it: in what it sees, and in the story."""
     game = here.game
-    for seat in game.to_act(state):
-        moves = game.moves(state, seat)
+    for seat in game.rules.to_act(state):
+        moves = game.rules.moves(state, seat)
         for viewer in (*here.seats, None):
             known = defaultdict(list)
             for move in random.sample(moves, min(MANY, len(moves))):
-                known[game.known(state, seat, move, viewer)].append(move)
+                known[game.page.known(state, seat, move, viewer)].append(move)
             for alike in [alike for alike in known.values() if len(alike) > 1][:2]:
                 pictures = {_seen(game, state, seat, move, viewer) for move in alike[:3]}
                 assert len(pictures) == 1, f"{viewer} can distinguish {alike[0]} and {alike[1]}, but both read alike"
 
 
 def _seen(game: Game[Any], before: Any, seat: str, move: Move, viewer: str | None) -> bytes:
-    after = accepted(game.play(before, seat, move), move)
-    story = [(line.code, dict(line.facts), line.mark) for line in game.story(before, seat, move, after)]
-    return msgspec.json.encode([game.view(after, viewer), story], enc_hook=dict)
+    after = accepted(game.rules.play(before, seat, move), move)
+    story = [(line.code, dict(line.facts), line.mark) for line in game.page.log(before, seat, move, after)]
+    return msgspec.json.encode([game.page.view(after, viewer), story], enc_hook=dict)
 
 
 def _check_moves(game: Game[Any], state: Any, seat: str, random: Random) -> None:
-    before = game.notation(state)
-    moves = game.moves(state, seat)
+    before = game.rules.notation(state)
+    moves = game.rules.moves(state, seat)
     for move in moves if len(moves) <= MANY else random.sample(moves, MANY):
         assert Move.from_json(json.loads(json.dumps(move.to_json()))) == move
-        accepted(game.play(state, seat, move), move)
+        accepted(game.rules.play(state, seat, move), move)
     for _ in range(12):
         move = fuzzed(moves, random)
         for by in (seat, TEMPLE):
             if (by == seat and _listed(move, moves)) or (by == TEMPLE and move.name == "token"):
                 continue
-            refusal = game.play(state, by, move)
+            refusal = game.rules.play(state, by, move)
             assert isinstance(refusal, Refusal), f"{move} by {by} is not listed, but legal"
             assert refusal.code.isidentifier()
             assert all(is_arg(value) and len(str(value)) <= 100 for value in refusal.facts.values())
-    assert game.notation(state) == before
+    assert game.rules.notation(state) == before
 
 
 def _listed(move: Move, moves: list[Move]) -> bool:
@@ -299,19 +304,19 @@ def _listed(move: Move, moves: list[Move]) -> bool:
 
 
 def _check_step(game: Game[Any], step: Step) -> None:
-    assert game.turn(step.after) >= game.turn(step.before)
+    assert game.rules.turn(step.after) >= game.rules.turn(step.before)
     check_value(game, step.after)
-    undoable = game.undoable(step.before, step.seat, step.move)
+    undoable = game.rules.undoable(step.before, step.seat, step.move)
     assert type(undoable) is bool
     assert not (undoable and step.seat == TEMPLE), "a token is a fact and never undone"
-    for line in game.story(step.before, step.seat, step.move, step.after):
+    for line in game.page.log(step.before, step.seat, step.move, step.after):
         assert line.code.isidentifier()
         assert all(is_arg(value) for value in line.facts.values())
         assert not line.adds or type(line.facts[line.adds]) is int
 
 
 def _check_replay(game: Game[Any], options: Any, seats: tuple[Seat, ...], steps: list[Step]) -> None:
-    state = game.setup(options, seats)
+    state = game.rules.setup(options, seats)
     for step in steps:
-        state = accepted(game.play(state, step.seat, step.move), step.move)
+        state = accepted(game.rules.play(state, step.seat, step.move), step.move)
         assert state == step.after, f"{step.move} gives another state when the game is played again"

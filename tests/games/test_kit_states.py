@@ -38,6 +38,6 @@ def test_a_field_that_a_state_does_not_have_is_an_error() -> None:
 @pytest.mark.parametrize("game", registry.with_tools(GAMES).values(), ids=lambda game: game.name)
 def test_every_state_of_a_game_is_a_frozen_struct(game: Game[object]) -> None:
     options = {option.key: option.default for option in game.options}
-    state = game.setup(options, next(iter(game.seatings.values())))
+    state = game.rules.setup(options, next(iter(game.seatings.values())))
     assert isinstance(state, Struct)
     assert state.__struct_config__.frozen

@@ -105,10 +105,10 @@ def test_a_printable_value_is_short_whatever_its_size() -> None:
 def test_every_move_of_our_games_stands_in_a_table(game: Game[object]) -> None:
     options = {option.key: option.default for option in game.options}
     seats = next(iter(game.seatings.values()))
-    state = game.setup(options, seats)
-    for seat in game.to_act(state):
-        for move in game.moves(state, seat):
-            assert len(game.facts(move)) == len(move.args)
+    state = game.rules.setup(options, seats)
+    for seat in game.rules.to_act(state):
+        for move in game.rules.moves(state, seat):
+            assert len(game.rules.facts(move)) == len(move.args)
 
 
 def test_the_page_of_all_moves_says_what_the_tables_say() -> None:

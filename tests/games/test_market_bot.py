@@ -25,22 +25,22 @@ def test_the_app_beats_random_play_in_four_of_five_games() -> None:
 def test_the_app_brings_a_game_to_its_end_against_itself(players: int) -> None:
     random = Random(players)
     rules = {option.key: random.choice(option.values) for option in GAME.options} | {"removed": 36}
-    state, plies = GAME.setup(all_options(**rules), GAME.seatings[players]), 0
+    state, plies = GAME.rules.setup(all_options(**rules), GAME.seatings[players]), 0
     while not state.over:
-        seat = GAME.to_act(state)[0]
-        moves = GAME.moves(state, seat)
+        seat = GAME.rules.to_act(state)[0]
+        moves = GAME.rules.moves(state, seat)
         if seat == CHANCE:
             move = random.choice(moves)
         else:
-            seen = GAME.view(state, seat)
+            seen = GAME.page.view(state, seat)
             assert position(seen) == replace(state, played=(), origin=None)
             decided = GAME.decide(seen, moves, random.randrange)
             assert decided in moves
             move = decided
-        state = accepted(GAME.play(state, seat, move), move)
+        state = accepted(GAME.rules.play(state, seat, move), move)
         plies += 1
     assert plies < 600
-    outcome = GAME.view(state, None)["outcome"]
+    outcome = GAME.page.view(state, None)["outcome"]
     assert isinstance(outcome, dict)
     assert outcome["winners"]
 
@@ -48,19 +48,19 @@ def test_the_app_brings_a_game_to_its_end_against_itself(players: int) -> None:
 @pytest.mark.parametrize("players", GAME.seatings)
 def test_the_strong_player_makes_a_purchase_of_every_tile_that_it_moves(players: int) -> None:
     random = Random(players)
-    state = GAME.setup(all_options(removed=36), GAME.seatings[players])
+    state = GAME.rules.setup(all_options(removed=36), GAME.seatings[players])
     moved = False
     for _ in range(70):
-        seat = GAME.to_act(state)[0]
-        moves = GAME.moves(state, seat)
+        seat = GAME.rules.to_act(state)[0]
+        moves = GAME.rules.moves(state, seat)
         move = random.choice(moves)
         if seat != CHANCE:
-            chosen = GAME.decide(GAME.view(state, seat), moves, random.randrange, "strong")
+            chosen = GAME.decide(GAME.page.view(state, seat), moves, random.randrange, "strong")
             assert chosen in moves
             move = chosen
             assert not moved or move.name == "buy"
             moved = state.step == TURN and move.name in ("shift", "messenger")
-        state = accepted(GAME.play(state, seat, move), move)
+        state = accepted(GAME.rules.play(state, seat, move), move)
 
 
 def test_the_strong_player_beats_the_practised_one() -> None:
@@ -72,16 +72,16 @@ def test_the_strong_player_beats_the_practised_one() -> None:
 
 def test_a_seat_that_is_passed_takes_an_unfinished_play_back_and_passes() -> None:
     random = Random(5)
-    state = GAME.setup(all_options(setup="random"), GAME.seatings[2])
+    state = GAME.rules.setup(all_options(setup="random"), GAME.seatings[2])
     names: set[str] = set()
     for _ in range(900):
         if state.over:
             break
-        seat = GAME.to_act(state)[0]
-        moves = GAME.moves(state, seat)
-        move = random.choice(moves) if seat != "south" else GAME.idle(moves)
+        seat = GAME.rules.to_act(state)[0]
+        moves = GAME.rules.moves(state, seat)
+        move = random.choice(moves) if seat != "south" else GAME.bot.idle(moves)
         assert move is not None
         names |= {move.name} if seat == "south" else set()
-        state = accepted(GAME.play(state, seat, move), move)
+        state = accepted(GAME.rules.play(state, seat, move), move)
     assert {"pass", "shift", "coin"} <= names
     assert not {"buy", "take", "commit"} & names

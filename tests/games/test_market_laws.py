@@ -22,11 +22,11 @@ def _states(seed: int, players: int, plies: int = 400, **chosen: Any) -> Iterato
     """Play at random, half of the choices by name first; yield each move with the states around it."""
     random = Random(seed)
     while plies > 0:
-        state: State = GAME.setup(all_options(**chosen), GAME.seatings[players])
+        state: State = GAME.rules.setup(all_options(**chosen), GAME.seatings[players])
         while not state.over and plies > 0:
-            seat = random.choice(GAME.to_act(state))
-            move = drawn(GAME.moves(state, seat), random)
-            after = accepted(GAME.play(state, seat, move), move)
+            seat = random.choice(GAME.rules.to_act(state))
+            move = drawn(GAME.rules.moves(state, seat), random)
+            after = accepted(GAME.rules.play(state, seat, move), move)
             yield state, seat, move, after
             state, plies = after, plies - 1
 
@@ -104,9 +104,11 @@ def test_turning_the_market_with_its_seats_changes_nothing(players: int) -> None
         for state, seat, move, after in _states(seed, players, 250, **rules):
             other = _turned(state)
             there = _clockwise(seat)
-            assert GAME.to_act(other) == tuple(_clockwise(each) for each in GAME.to_act(state))
-            assert GAME.moves(other, there) == sorted(_turned_move(each) for each in GAME.moves(state, seat))
-            assert GAME.play(other, there, _turned_move(move)) == _turned(after)
+            assert GAME.rules.to_act(other) == tuple(_clockwise(each) for each in GAME.rules.to_act(state))
+            assert GAME.rules.moves(other, there) == sorted(
+                _turned_move(each) for each in GAME.rules.moves(state, seat)
+            )
+            assert GAME.rules.play(other, there, _turned_move(move)) == _turned(after)
 
 
 # Purchases once more, written for reading alone
@@ -172,7 +174,7 @@ def _markets(seed: int, players: int, rules: dict[str, Any]) -> Iterator[State]:
     for _ in range(12):
         market = random.sample(range(16), 16)
         counts = [random.choice((0, 0, 1, 5)) for _ in range(4 * players)]
-        opening: State = GAME.setup(all_options(**rules), GAME.seatings[players])
+        opening: State = GAME.rules.setup(all_options(**rules), GAME.seatings[players])
         yield replace(
             opening,
             step="turn",
@@ -187,7 +189,7 @@ def _markets(seed: int, players: int, rules: dict[str, Any]) -> Iterator[State]:
 def test_what_a_purchase_was_said_to_bring_is_what_it_brings() -> None:
     for state in _markets(7, 4, {"toll_order": "choice"}):
         for deal in deals(state, 0):
-            after = accepted(GAME.play(state, "south", Move("buy", deal.args)), Move("buy", deal.args))
+            after = accepted(GAME.rules.play(state, "south", Move("buy", deal.args)), Move("buy", deal.args))
             assert after.counts[deal.lane] - state.counts[deal.lane] == deal.brings
             assert after.king[deal.vendor] - state.king[deal.vendor] == deal.to_king
             assert after.vendors[deal.vendor] == deal.returned
@@ -200,7 +202,7 @@ def test_four_draws_in_a_row_have_the_odds_of_four_tokens_at_once() -> None:
     assert sitting.state.unseen == (20, 20, 20, 4)
     chances = Fraction(1)
     for letter in "hhhh":
-        due = GAME.chance(sitting.state)
+        due = GAME.rules.chance(sitting.state)
         assert due is not None
         chances *= due.outcomes[Move("draw", ("herbs",))]
         sitting.draw(letter)

@@ -21,7 +21,7 @@ PRESS = press.Press(GAMES)
 
 
 def sheet(name: str) -> Any:
-    return MARKET.sheet(name, "en")
+    return MARKET.printer.sheet(name, "en")
 
 
 @pytest.mark.parametrize("name", SHEETS)

@@ -86,7 +86,7 @@ def test_players_lay_any_tile_on_any_free_cell_and_the_last_free_cell_is_the_hol
 def test_a_table_may_have_the_market_dealt() -> None:
     """A5, option `setup`: each cell's tile is drawn from those that are left, the hole among them."""
     sitting = Sitting.fresh(setup="random").do("start", "south", by=CHANCE)
-    due = GAME.chance(sitting.state)
+    due = GAME.rules.chance(sitting.state)
     assert due is not None
     assert due.outcomes[Move("deal", ("crowd",))] == Fraction(4, 16)
     assert due.outcomes[Move("deal", ("hole",))] == Fraction(1, 16)
@@ -101,9 +101,9 @@ def test_a_table_may_have_the_market_dealt() -> None:
 def test_whoever_begins_lays_the_first_tile_too() -> None:
     """A6."""
     sitting = Sitting.fresh(4).do("start", "north", by=CHANCE)
-    assert GAME.to_act(sitting.state) == ("north",)
+    assert GAME.rules.to_act(sitting.state) == ("north",)
     sitting.do("lay", "king", 0)
-    assert GAME.to_act(sitting.state) == ("east",)
+    assert GAME.rules.to_act(sitting.state) == ("east",)
 
 
 def test_everybody_chooses_a_buyer_for_the_first_coin_clockwise() -> None:
@@ -112,7 +112,7 @@ def test_everybody_chooses_a_buyer_for_the_first_coin_clockwise() -> None:
     assert sitting.moves == [Move("coin", (lane,)) for lane in range(4)]
     sitting.do("coin", 2).do("coin", 0)
     assert sitting.buyer("east", 2) == (True, "", 0)
-    assert (sitting.state.step, GAME.to_act(sitting.state)) == ("turn", ("east",))
+    assert (sitting.state.step, GAME.rules.to_act(sitting.state)) == ("turn", ("east",))
 
 
 @pytest.mark.parametrize("removed", range(0, 41, 4))
@@ -131,7 +131,7 @@ def test_tokens_set_aside_equally_are_known() -> None:
 def test_the_odds_of_a_draw_are_those_of_all_that_nobody_has_seen() -> None:
     """A8: what was set aside unseen is as likely of one commodity as what is in the bag."""
     sitting = Sitting(king="4,0,0,0").do("pass")
-    due = GAME.chance(sitting.state)
+    due = GAME.rules.chance(sitting.state)
     assert due is not None
     assert due.outcomes[Move("draw", ("pottery",))] == Fraction(16, 76)
     assert due.outcomes[Move("draw", ("herbs",))] == Fraction(20, 76)
@@ -155,7 +155,7 @@ def test_a_play_needs_a_purchase_before_it_can_be_closed() -> None:
     sitting.do("shift", 5, 1)
     assert sitting.refused("commit") == "nothing_bought"
     sitting.do("buy", 0, 3).do("commit")
-    assert GAME.on_turn(sitting.state) == "east"
+    assert GAME.rules.on_turn(sitting.state) == "east"
 
 
 def test_a_play_can_be_taken_back_until_it_is_closed() -> None:
@@ -165,8 +165,8 @@ def test_a_play_can_be_taken_back_until_it_is_closed() -> None:
     assert sitting.refused("rollback") == "nothing_played"
     sitting.do("shift", 5, 1).do("messenger").do("buy", 0, 3)
     assert sitting.refused("pass") == "playing"
-    assert GAME.undoable(before, "south", Move("buy", (0, 3)))
-    assert not GAME.undoable(before, "south", Move("commit"))
+    assert GAME.rules.undoable(before, "south", Move("buy", (0, 3)))
+    assert not GAME.rules.undoable(before, "south", Move("commit"))
     assert sitting.do("rollback").state == before
 
 
@@ -200,7 +200,7 @@ def test_what_stands_nearest_to_the_vendor_takes_first() -> None:
 def test_a_purchase_that_brings_nothing_asks_twice() -> None:
     """A12."""
     sitting = Sitting(TOLLS, vendors="2,0,0,0", buyers={"south": "o,-,-,-"})
-    (choice,) = [each for each in GAME.choices(sitting.state, "south") if each.move == Move("buy", (0, 3))]
+    (choice,) = [each for each in GAME.rules.choices(sitting.state, "south") if each.move == Move("buy", (0, 3))]
     assert choice.confirm
     assert choice.facts["n"] == 0
 
@@ -262,7 +262,7 @@ def test_the_king_may_be_left_alone() -> None:
     """A15: giving is optional."""
     sitting = Sitting("p1kc/h23j/x4yu/va.m", vendors="1,0,2,1", step="king:south:0").do("leave")
     assert sitting.view["king"] == {"pottery": 0, "cloth": 0, "jewels": 0, "herbs": 0}
-    assert GAME.on_turn(sitting.state) == "east"
+    assert GAME.rules.on_turn(sitting.state) == "east"
 
 
 def test_a_pass_gives_a_coin_unless_all_four_buyers_have_one() -> None:
@@ -270,7 +270,7 @@ def test_a_pass_gives_a_coin_unless_all_four_buyers_have_one() -> None:
     three = Sitting(step="shift:south:2", buyers={"south": "o,o,-,o"}).do("shift", 0).do("shift", 1)
     assert three.moves == [Move("coin", (2,))]
     four = Sitting(step="shift:south:2", buyers={"south": "o,o,o,o"}).do("shift", 0).do("shift", 1)
-    assert GAME.on_turn(four.state) == "east"
+    assert GAME.rules.on_turn(four.state) == "east"
 
 
 LAST = {"unseen": "1,1,1,1", "king": "19,19,19,19"}
@@ -280,10 +280,10 @@ def test_the_game_ends_with_the_round_in_which_the_bag_is_empty() -> None:
     """A17: the tokens set aside do not count."""
     sitting = Sitting(**LAST, step="shift:south:2", buyers={"south": "o,o,o,o", "east": "o,o,o,o"})
     sitting.do("shift", 0).do("shift", 1)
-    assert GAME.on_turn(sitting.state) == "east"
+    assert GAME.rules.on_turn(sitting.state) == "east"
     sitting.do("pass").do("shift", 0).do("shift", 2)
     assert sitting.state.over
-    assert GAME.to_act(sitting.state) == ()
+    assert GAME.rules.to_act(sitting.state) == ()
 
 
 def test_an_empty_bag_is_not_drawn_from() -> None:
@@ -334,7 +334,7 @@ def test_two_or_three_players_score_each_for_themselves() -> None:
 def test_everything_is_open_to_everybody() -> None:
     """A21: partners may talk, for nobody knows what another does not."""
     sitting = Sitting(players=4, vendors="2,0,0,0", buyers={"south": "o,2j,-,-"})
-    views = [dict(GAME.view(sitting.state, seat)) for seat in (*GAME.seatings[4], None)]
+    views = [dict(GAME.page.view(sitting.state, seat)) for seat in (*GAME.seatings[4], None)]
     assert all({**view, "me": None} == views[-1] for view in views)
 
 
@@ -350,12 +350,12 @@ def test_three_players_take_their_turns_clockwise() -> None:
     """A23; which side is empty is a matter of turning the market (see the rotation property)."""
     assert GAME.seatings[3] == ("south", "west", "north")
     sitting = Sitting(players=3, step="shift:north:2", buyers={"north": "o,o,o,o"}).do("shift", 0).do("shift", 1)
-    assert GAME.on_turn(sitting.state) == "south"
+    assert GAME.rules.on_turn(sitting.state) == "south"
 
 
 def test_the_start_marker_is_drawn() -> None:
     """A24."""
-    due = GAME.chance(Sitting.fresh(3).state)
+    due = GAME.rules.chance(Sitting.fresh(3).state)
     assert due is not None
     assert set(due.outcomes.values()) == {Fraction(1, 3)}
 
@@ -363,9 +363,9 @@ def test_the_start_marker_is_drawn() -> None:
 def test_a_table_may_say_who_begins() -> None:
     """A24, option `start`: any of its phones."""
     sitting = Sitting.fresh(3, start="host")
-    assert GAME.to_act(sitting.state) == GAME.seatings[3]
+    assert GAME.rules.to_act(sitting.state) == GAME.seatings[3]
     sitting.do("start", "north", by="west")
-    assert GAME.to_act(sitting.state) == ("north",)
+    assert GAME.rules.to_act(sitting.state) == ("north",)
 
 
 def test_a_purchase_that_brings_nothing_is_a_purchase() -> None:
@@ -373,14 +373,14 @@ def test_a_purchase_that_brings_nothing_is_a_purchase() -> None:
     sitting = Sitting(TOLLS, vendors="1,0,0,0", buyers={"south": "o,-,-,-"}).do("buy", 0, 3)
     assert sitting.buyer("south", 0) == (False, "", 0)
     sitting.do("commit")
-    assert GAME.on_turn(sitting.state) == "east"
+    assert GAME.rules.on_turn(sitting.state) == "east"
 
 
 def test_the_king_is_given_one_token_as_the_last_step_of_a_pass() -> None:
     """A26."""
     sitting = Sitting("p1kc/h23j/x4yu/va.m", vendors="2,0,0,0", step="king:south:0").do("take", "pottery")
     assert sitting.view["vendors"]["pottery"] == 1
-    assert GAME.on_turn(sitting.state) == "east"
+    assert GAME.rules.on_turn(sitting.state) == "east"
     play = Sitting("p1kc/h23j/x4yu/va.m", vendors="2,0,0,0", buyers={"south": "o,o,o,o"})
     assert "take" not in play.names
 

@@ -21,35 +21,35 @@ every = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
 def made(name: str, *moves: tuple[Arg, ...]) -> Any:
     """Return a tool's state after some moves by whoever may make them."""
     tool = TOOLS[name]
-    state = tool.setup({}, (USER,))
+    state = tool.rules.setup({}, (USER,))
     for move, *args in moves:
         each = Move(str(move), tuple(args))
-        state = accepted(tool.play(state, tool.to_act(state)[0], each), each)
+        state = accepted(tool.rules.play(state, tool.rules.to_act(state)[0], each), each)
     return state
 
 
 def seen(name: str, *moves: tuple[Arg, ...]) -> Any:
     """Return what the tool's user sees after some moves."""
-    return TOOLS[name].view(made(name, *moves), USER)
+    return TOOLS[name].page.view(made(name, *moves), USER)
 
 
 @every
 def test_random_taps_keep_every_law_of_a_game(tool: Game[Any]) -> None:
     (here,) = combinations([tool])
     random = Random(tool.name)
-    for n, step in enumerate(playout(tool, tool.setup(here.options(), here.seats), random, 150)):
+    for n, step in enumerate(playout(tool, tool.rules.setup(here.options(), here.seats), random, 150)):
         state = step.after
-        seat = tool.to_act(state)[0]
-        moves = tool.moves(state, seat)
+        seat = tool.rules.to_act(state)[0]
+        moves = tool.rules.moves(state, seat)
         assert moves == sorted(set(moves))
         check_value(tool, state)
         assert n % 10 or set(leaves(tool, state, seat)) == set(moves)
         for move in [fuzzed(moves, random) for _ in range(6)]:
             if not (all(is_arg(arg) for arg in move.args) and move in moves):
-                assert isinstance(tool.play(state, seat, move), Refusal)
-        due = tool.chance(state)
+                assert isinstance(tool.rules.play(state, seat, move), Refusal)
+        due = tool.rules.chance(state)
         assert due is None or sum(due.outcomes.values()) == 1
-        tool.regions(tool.view(state, USER))
+        tool.page.regions(tool.page.view(state, USER))
 
 
 EXAMPLE: list[tuple[Arg, ...]] = [
@@ -71,8 +71,8 @@ def test_the_rulebooks_example_comes_out_53_to_60_on_the_pad() -> None:
 
 def test_the_pad_takes_no_more_tokens_than_there_are() -> None:
     state = made("score", ("king", "pottery", 15))
-    assert isinstance(TOOLS["score"].play(state, USER, Move("tokens", ("one", "pottery", 6))), Refusal)
-    assert not isinstance(TOOLS["score"].play(state, USER, Move("tokens", ("one", "pottery", 5))), Refusal)
+    assert isinstance(TOOLS["score"].rules.play(state, USER, Move("tokens", ("one", "pottery", 6))), Refusal)
+    assert not isinstance(TOOLS["score"].rules.play(state, USER, Move("tokens", ("one", "pottery", 5))), Refusal)
 
 
 def test_a_number_that_is_not_possible_is_refused_with_those_that_are() -> None:
@@ -84,7 +84,7 @@ def test_a_number_that_is_not_possible_is_refused_with_those_that_are() -> None:
         (Move("coins", ("one", 5)), 4),
         (Move("coins", ("one", 10**9)), 4),
     ):
-        refused = tool.play(state, USER, move)
+        refused = tool.rules.play(state, USER, move)
         assert isinstance(refused, Refusal)
         assert (refused.code, refused.facts) == ("cannot", {"low": 0, "high": high})
 
@@ -103,8 +103,8 @@ def test_four_tokens_come_out_of_the_bag_and_are_no_longer_in_it() -> None:
 
 def test_tokens_are_entered_in_the_order_in_which_the_bag_counts_them() -> None:
     tool, state = TOOLS["bag"], made("bag", ("draw",))
-    entered = [choice.move.args[0] for choice in tool.choices(state, CHANCE) if choice.move]
-    assert entered == [good["commodity"] for good in tool.view(state, None)["goods"]]  # type: ignore[index,union-attr,call-overload]
+    entered = [choice.move.args[0] for choice in tool.rules.choices(state, CHANCE) if choice.move]
+    assert entered == [good["commodity"] for good in tool.page.view(state, None)["goods"]]  # type: ignore[index,union-attr,call-overload]
 
 
 def test_the_bag_says_how_likely_one_of_four_is() -> None:
@@ -115,11 +115,11 @@ def test_the_bag_says_how_likely_one_of_four_is() -> None:
 def test_the_bag_is_empty_when_only_what_was_set_aside_is_left() -> None:
     tool = TOOLS["bag"]
     state, random = made("bag", ("aside", 40, "blind")), Random(1)
-    while tool.moves(state, USER) != [Move("refill")]:
-        state = accepted(tool.play(state, USER, Move("draw")), Move("draw"))
-        while (due := tool.chance(state)) is not None:
+    while tool.rules.moves(state, USER) != [Move("refill")]:
+        state = accepted(tool.rules.play(state, USER, Move("draw")), Move("draw"))
+        while (due := tool.rules.chance(state)) is not None:
             move = random.choice(sorted(due.outcomes))
-            state = accepted(tool.play(state, CHANCE, move), move)
+            state = accepted(tool.rules.play(state, CHANCE, move), move)
     assert sum(state.unseen) == 40
 
 
@@ -149,34 +149,34 @@ def test_the_purchase_checker_says_what_each_purchase_brings_and_why_there_is_no
 
 def test_the_score_pad_takes_an_unchanged_number_as_nothing_to_do() -> None:
     tool = GAME.tools["score"]
-    pad = tool.setup({}, (USER,))
+    pad = tool.rules.setup({}, (USER,))
     for move in (Move("king", ("pottery", 3)), Move("tokens", ("one", "cloth", 5)), Move("coins", ("two", 1))):
-        pad = tool.play(pad, USER, move)
-        assert tool.play(pad, USER, move) == pad
+        pad = tool.rules.play(pad, USER, move)
+        assert tool.rules.play(pad, USER, move) == pad
 
 
 def test_the_score_pad_knows_how_a_tie_is_broken() -> None:
     """A19: the better single player, or by a house rule what both hold together."""
     tool = GAME.tools["score"]
-    pad = tool.setup({}, (USER,))
+    pad = tool.rules.setup({}, (USER,))
     for row, coins in (("one", 2), ("three", 1), ("four", 2)):
-        pad = tool.play(pad, USER, Move("coins", (row, coins)))
-    assert [group["leads"] for group in tool.view(pad, None)["groups"]] == [True, True]
-    pad = tool.play(pad, USER, Move("tie_sum", ("on",)))
-    assert [group["leads"] for group in tool.view(pad, None)["groups"]] == [False, True]
-    assert tool.notation(pad).startswith("4 once sum ")
+        pad = tool.rules.play(pad, USER, Move("coins", (row, coins)))
+    assert [group["leads"] for group in tool.page.view(pad, None)["groups"]] == [True, True]
+    pad = tool.rules.play(pad, USER, Move("tie_sum", ("on",)))
+    assert [group["leads"] for group in tool.page.view(pad, None)["groups"]] == [False, True]
+    assert tool.rules.notation(pad).startswith("4 once sum ")
 
 
 def test_the_end_of_a_turn_with_purchases_asks_for_a_second_tap() -> None:
     random, game = Random(5), GAME
-    state = game.setup({option.key: option.default for option in game.options}, game.seatings[2])
+    state = game.rules.setup({option.key: option.default for option in game.options}, game.seatings[2])
     for _ in range(400):
-        seat = game.to_act(state)[0]
-        found = [choice for choice in game.choices(state, seat) if choice.key == "commit"]
+        seat = game.rules.to_act(state)[0]
+        found = [choice for choice in game.rules.choices(state, seat) if choice.key == "commit"]
         if found:
             assert found[0].confirm
             return
-        moves = game.moves(state, seat)
+        moves = game.rules.moves(state, seat)
         buying = [move for move in moves if move.name in ("buy", "commit")]
-        state = game.play(state, seat, random.choice(buying or moves))
+        state = game.rules.play(state, seat, random.choice(buying or moves))
     raise AssertionError("nobody bought anything")

@@ -37,17 +37,17 @@ def _here(preset: str, players: int = 2) -> Combination:
 def _played(preset: str, seed: int, app: str, players: int = 2) -> list[tuple[State, str, list[Move], Move]]:
     """Play a game of the app against random tribes; return what it decided, and where."""
     here, random = _here(preset, players), Random(seed)
-    state: Any = GAME.setup(here.options(), here.seats)
+    state: Any = GAME.rules.setup(here.options(), here.seats)
     decided = []
-    while acting := GAME.to_act(state):
-        moves = GAME.moves(state, acting[0])
+    while acting := GAME.rules.to_act(state):
+        moves = GAME.rules.moves(state, acting[0])
         if acting[0] == app:
-            move = GAME.decide(GAME.view(state, app), moves, random.randrange)
+            move = GAME.decide(GAME.page.view(state, app), moves, random.randrange)
             assert move is not None
             decided.append((state, app, moves, move))
         else:
             move = random.choice([each for each in moves if each.name not in CHORES])
-        state = GAME.play(state, acting[0], move)
+        state = GAME.rules.play(state, acting[0], move)
         assert isinstance(state, State)
     decided.append((state, app, [], Move("")))
     return decided
@@ -108,7 +108,7 @@ def _asked(view: dict[str, Any], tokens: int = 70, left: int = 100, days: int = 
 def fresh() -> dict[str, Any]:
     """Return what east sees before its first roll; no space has been landed on."""
     here = _here("classic")
-    return dict(GAME.view(GAME.setup(here.options(), here.seats), "east"))
+    return dict(GAME.page.view(GAME.rules.setup(here.options(), here.seats), "east"))
 
 
 EAGLE_CARD = Move("sacrifice", ("huitzilopochtli", 7))
@@ -161,7 +161,7 @@ def test_a_hoard_is_kept_at_first_and_spent_once_the_clock_runs() -> None:
     kept, spent = 0, 0
     for seed in range(2):
         for state, app, moves, move in _played("classic", seed, ("east", "west")[seed % 2])[:-1]:
-            view: Any = GAME.view(state, app)
+            view: Any = GAME.page.view(state, app)
             own, clock = view["tribes"][app], view["countdown"]
             dear = [each for each in moves if each.name == "sacrifice" and each.args[1] == own["prices"]["god"]]
             if view["due"]["task"] == "sacrifice" and dear and not own["toward"]["tlaloc"]:
@@ -198,10 +198,10 @@ def test_hidden_cards_of_others_change_no_decision() -> None:
                 taken.add(other)
                 looked_at += other != card
             board = board.tribe(n, hand=tuple(sorted(hand)))
-        permuted = GAME.view(replace(state, board=board), app)
-        assert permuted == GAME.view(state, app)
+        permuted = GAME.page.view(replace(state, board=board), app)
+        assert permuted == GAME.page.view(state, app)
         assert GAME.decide(permuted, moves, Random(1).randrange) == GAME.decide(
-            GAME.view(state, app), moves, Random(1).randrange
+            GAME.page.view(state, app), moves, Random(1).randrange
         )
         assert move in moves
     assert looked_at, "nobody else ever held a card: this game proves nothing"
@@ -209,27 +209,27 @@ def test_hidden_cards_of_others_change_no_decision() -> None:
 
 def test_tokens_that_wait_for_people_are_not_the_apps_to_settle() -> None:
     here = _here("classic")
-    state = GAME.setup(here.options(), here.seats)
+    state = GAME.rules.setup(here.options(), here.seats)
     chores = [Move("claim", ("a1", "east")), Move("dismiss", ("a1",)), Move("propose", ("east", "tlaloc", 1))]
-    assert GAME.decide(GAME.view(state, "east"), chores, Random(1).randrange) is None
-    assert GAME.to_act(state) == (CHANCE,)
+    assert GAME.decide(GAME.page.view(state, "east"), chores, Random(1).randrange) is None
+    assert GAME.rules.to_act(state) == (CHANCE,)
 
 
 @pytest.mark.parametrize("given", [100, 256])
 def test_a_table_of_app_players_never_stands_still_on_a_bare_board(given: int) -> None:
     """Everybody held back at 256 of 260 where nothing could come by itself any more."""
     here = _here("classic", 4)
-    state: Any = GAME.setup(here.options(), here.seats)
+    state: Any = GAME.rules.setup(here.options(), here.seats)
     tallies = state.tallies.credit(0, "tlaloc", given // 2).credit(1, "huitzilopochtli", given - given // 2)
     tribes = tuple(replace(tribe, tokens=(360 - given) // 4) for tribe in state.laid.tribes)
     board = replace(state.laid, tribes=tribes, spaces=(0,) * 20, reserve=0, lost=(360 - given) % 4)
     random, state = Random(1), replace(state, board=board, tallies=tallies)
     for _ in range(3_000):
-        acting = GAME.to_act(state)
+        acting = GAME.rules.to_act(state)
         if not acting:
             break
         seat = CHANCE if CHANCE in acting else acting[0]
-        moves = GAME.moves(state, seat)
-        decided = None if seat == CHANCE else GAME.decide(GAME.view(state, seat), moves, random.randrange)
-        state = GAME.play(state, seat, decided or random.choice(moves))
+        moves = GAME.rules.moves(state, seat)
+        decided = None if seat == CHANCE else GAME.decide(GAME.page.view(state, seat), moves, random.randrange)
+        state = GAME.rules.play(state, seat, decided or random.choice(moves))
     assert state.over, f"turn {state.turn}, {len(state.tallies.lake)} of 260"

@@ -171,17 +171,17 @@ def test_m19_eagle_and_serpent_are_in_their_gods_decks_and_in_the_day_deck_by_op
 
 def test_m20_a_deck_of_ones_own_is_not_yet_accepted() -> None:
     with pytest.raises(ValueError, match="option deck"):
-        GAME.setup(full_options(deck="mine.toml"), ("east", "west"))
+        GAME.rules.setup(full_options(deck="mine.toml"), ("east", "west"))
 
 
 def test_m21_hands_are_hidden_but_for_their_number_unless_a_table_plays_openly() -> None:
     sitting = quiet().lay("east", hand=(PLAIN_WAR,))
-    assert GAME.view(sitting.state, "east")["hands"] == {"east": [PLAIN_WAR]}
-    assert GAME.view(sitting.state, "west")["hands"] == {"west": []}
+    assert GAME.page.view(sitting.state, "east")["hands"] == {"east": [PLAIN_WAR]}
+    assert GAME.page.view(sitting.state, "west")["hands"] == {"west": []}
     assert sitting.view["hands"] == {}
     assert sitting.view["tribes"]["east"]["cards"] == {"day": 0, "war": 1, "rain": 0}
     sitting = quiet(open_hands="on").lay("east", hand=(PLAIN_WAR,))
-    assert GAME.view(sitting.state, "west")["hands"]["east"] == [PLAIN_WAR]
+    assert GAME.page.view(sitting.state, "west")["hands"]["east"] == [PLAIN_WAR]
 
 
 def test_m22_eagle_serpent_and_flower_win_at_once() -> None:
@@ -189,7 +189,7 @@ def test_m22_eagle_serpent_and_flower_win_at_once() -> None:
     sitting.draw(EAGLE)
     assert sitting.view["outcome"] == {"kind": "settled", "seat": "east"}
     assert "settled" in sitting.codes
-    assert GAME.to_act(sitting.state) == ()
+    assert GAME.rules.to_act(sitting.state) == ()
 
 
 def test_m22_a_tribe_wins_in_anothers_turn_too() -> None:
@@ -335,8 +335,8 @@ def test_rain_cards_are_played_as_one_lands() -> None:
 def test_own_choices_may_be_taken_back_but_no_card_shown_no_die_and_no_token() -> None:
     state = offering(8).state
     for name, args, undoable in (("sacrifice", (WAR_GOD, 1), True), ("tonantzin", (), True), ("pass", (), True)):
-        assert GAME.undoable(state, "east", Move(name, args)) == undoable
+        assert GAME.rules.undoable(state, "east", Move(name, args)) == undoable
     for name in ("play", "give", "return"):
-        assert not GAME.undoable(state, "east", Move(name, (PLAIN_WAR,)))
-    assert not GAME.undoable(state, "chance", Move("roll", (3,)))
-    assert not GAME.undoable(state, TEMPLE, Move("token", ("a1", WAR_GOD, "")))
+        assert not GAME.rules.undoable(state, "east", Move(name, (PLAIN_WAR,)))
+    assert not GAME.rules.undoable(state, "chance", Move("roll", (3,)))
+    assert not GAME.rules.undoable(state, TEMPLE, Move("token", ("a1", WAR_GOD, "")))

@@ -31,20 +31,20 @@ def random_game(preset: str, seed: int, longest: int = 1200) -> list[Step]:
     random = Random(f"{preset} {seed}")
     here = Combination(GAME, preset, GAME.seatings[random.choice((2, 3, 4))])
     options = here.options() if seed == 0 else here.any_options(random)
-    state, steps = GAME.setup(options, here.seats), []
+    state, steps = GAME.rules.setup(options, here.seats), []
     while not state.over and len(steps) < longest:
         if random.random() < 0.02 and (doubt := doubted(GAME, state, random)):
             seat, move = TEMPLE, doubt
         elif random.random() < 0.04:
-            seat, move = TEMPLE, GAME.fall(state, drop(len(steps), random))
+            seat, move = TEMPLE, GAME.temple.drop(state, drop(len(steps), random))
         else:
-            seat = random.choice(GAME.to_act(state))
-            moves = GAME.moves(state, seat)
+            seat = random.choice(GAME.rules.to_act(state))
+            moves = GAME.rules.moves(state, seat)
             name = random.choice(sorted({each.name for each in moves}))
             if name in ("propose", "dismiss") and random.random() < 0.9:
                 name = random.choice(sorted({each.name for each in moves}))
             move = random.choice([each for each in moves if each.name == name])
-        after = accepted(GAME.play(state, seat, move), move)
+        after = accepted(GAME.rules.play(state, seat, move), move)
         steps.append(Step(state, seat, move, after))
         state = after
     return steps
@@ -52,7 +52,7 @@ def random_game(preset: str, seed: int, longest: int = 1200) -> list[Step]:
 
 def outcomes(state: State) -> dict[Move, Fraction]:
     """Return what chance may bring now with its probabilities; empty where nothing is due."""
-    due = GAME.chance(state)
+    due = GAME.rules.chance(state)
     return dict(due.outcomes) if due else {}
 
 
@@ -142,9 +142,9 @@ def test_at_every_moment_of_a_running_game_somebody_or_chance_decides() -> None:
     for step in steps():
         decider = course.decider(step.after)
         assert (decider is None) == step.after.over
-        assert decider is None or GAME.moves(step.after, decider)
+        assert decider is None or GAME.rules.moves(step.after, decider)
         if decider:
-            assert decider in GAME.to_act(step.after)
+            assert decider in GAME.rules.to_act(step.after)
 
 
 # Secrecy
@@ -172,11 +172,11 @@ def test_a_view_and_a_list_of_moves_say_nothing_of_what_a_seat_cannot_know() -> 
     for state in random.sample(closed, 600):
         for seat in (*state.seats, None):
             other = hidden_otherwise(state, seat, random)
-            assert GAME.view(state, seat) == GAME.view(other, seat)
+            assert GAME.page.view(state, seat) == GAME.page.view(other, seat)
             if seat:
-                assert GAME.moves(state, seat) == GAME.moves(other, seat)
-                assert GAME.choices(state, seat) == GAME.choices(other, seat)
-            assert GAME.to_act(state) == GAME.to_act(other)
+                assert GAME.rules.moves(state, seat) == GAME.rules.moves(other, seat)
+                assert GAME.rules.choices(state, seat) == GAME.rules.choices(other, seat)
+            assert GAME.rules.to_act(state) == GAME.rules.to_act(other)
 
 
 def test_a_card_in_hand_is_named_in_no_other_view_and_a_spectator_sees_no_hand() -> None:
@@ -186,17 +186,17 @@ def test_a_card_in_hand_is_named_in_no_other_view_and_a_spectator_sees_no_hand()
         due = course.due(state)
         for n, seat in enumerate(state.seats):
             for viewer in (*state.seats, None):
-                seen = json.dumps({**GAME.view(state, viewer), "due": None}, default=dict)
+                seen = json.dumps({**GAME.page.view(state, viewer), "due": None}, default=dict)
                 for card in state.laid.tribes[n].hand:
                     assert (f'"{card}"' in seen) == (viewer == seat)
-        assert GAME.view(state, None)["hands"] == {}
+        assert GAME.page.view(state, None)["hands"] == {}
         assert due is None or not {*map(str, due.args)} & {each for t in state.laid.tribes for each in t.hand}
 
 
 def test_the_story_names_no_card_that_somebody_holds_afterwards() -> None:
     for step in steps():
         held = {each for tribe in step.after.laid.tribes for each in tribe.hand}
-        for line in GAME.story(step.before, step.seat, step.move, step.after):
+        for line in GAME.page.log(step.before, step.seat, step.move, step.after):
             assert not {*map(str, line.facts.values())} & held
 
 
@@ -206,8 +206,8 @@ def test_the_story_of_a_draw_into_a_hand_is_the_same_whichever_card_it_was() -> 
     stories = set()
     for _, card in sitting.can("draw"):
         move = Move("draw", ("day", card))
-        after = accepted(GAME.play(sitting.state, CHANCE, move), move)
-        stories.add(str(GAME.story(sitting.state, CHANCE, move, after)))
+        after = accepted(GAME.rules.play(sitting.state, CHANCE, move), move)
+        stories.add(str(GAME.page.log(sitting.state, CHANCE, move, after)))
     assert len(stories) == 1
 
 
@@ -217,7 +217,7 @@ def test_the_story_of_a_draw_into_a_hand_is_the_same_whichever_card_it_was() -> 
 def test_every_outcome_has_its_exact_probability_and_they_are_one_together() -> None:
     for step in steps():
         odds = outcomes(step.after)
-        assert [*odds] == GAME.moves(step.after, CHANCE)
+        assert [*odds] == GAME.rules.moves(step.after, CHANCE)
         assert not odds or sum(odds.values()) == 1
         if task := course.due(step.after):
             if task.name in ("roll", "die"):
@@ -239,17 +239,17 @@ def test_dice_that_the_app_rolls_and_dice_that_are_typed_in_play_the_same_game(p
     """The app draws from `odds` with its own randomness; whoever types feeds what lay on the table."""
     options = full_options(**GAME.presets[preset])
     app, players = Random(7), Random(8)
-    state, log = GAME.setup(options, ("east", "north", "west")), []
+    state, log = GAME.rules.setup(options, ("east", "north", "west")), []
     while not state.over and len(log) < 600:
         seat = course.decider(state) or ""
         odds = outcomes(state)
-        moves: list[Any] = [*odds] if odds else GAME.moves(state, seat)
+        moves: list[Any] = [*odds] if odds else GAME.rules.moves(state, seat)
         move = app.choices(moves, [float(each) for each in odds.values()])[0] if odds else players.choice(moves)
         log.append((seat, Move.from_json(json.loads(json.dumps(move.to_json())))))
-        state = accepted(GAME.play(state, seat, move), move)
-    typed = GAME.setup(options, ("east", "north", "west"))
+        state = accepted(GAME.rules.play(state, seat, move), move)
+    typed = GAME.rules.setup(options, ("east", "north", "west"))
     for seat, move in log:
-        typed = accepted(GAME.play(typed, seat, move), move)
+        typed = accepted(GAME.rules.play(typed, seat, move), move)
     assert typed == state
 
 

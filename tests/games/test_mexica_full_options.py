@@ -89,15 +89,15 @@ def test_what_matters_for_the_temple_alone_matters_for_the_full_game_too() -> No
 def test_a_preset_opens_and_its_rules_read_back(preset: str) -> None:
     chosen = full_options(**PRESETS[preset])
     assert HouseRules.of(chosen).chosen() == chosen
-    assert GAME.setup(chosen, ("east", "west")).rules.chosen() == chosen
+    assert GAME.rules.setup(chosen, ("east", "west")).rules.chosen() == chosen
 
 
 def test_rules_of_the_board_change_nothing_at_a_table_that_keeps_it_in_wood() -> None:
     chosen = {option.key: option.default for option in OPTIONS} | {"scope": "temple_only"}
-    plain = GAME.setup(chosen, ("east", "west"))
-    assert GAME.setup(chosen | {"battle_loot": "one", "open_hands": "on"}, ("east", "west")) == plain
+    plain = GAME.rules.setup(chosen, ("east", "west"))
+    assert GAME.rules.setup(chosen | {"battle_loot": "one", "open_hands": "on"}, ("east", "west")) == plain
     short = {key: chosen[key] for key in _mattering("temple_only")}
-    assert GAME.setup(short, ("east", "west")) == plain
+    assert GAME.rules.setup(short, ("east", "west")) == plain
 
 
 def test_the_lobby_offers_the_temple_alone_and_five_ways_to_play_the_whole_game() -> None:
@@ -124,5 +124,5 @@ BROKEN: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("law", BROKEN)
 def test_a_state_that_breaks_a_law_of_the_board_is_found_out(law: str) -> None:
     state = Full().state
-    broken = GAME.laws(replace(state, board=replace(state.laid, **BROKEN[law])))
+    broken = GAME.rules.laws(replace(state, board=replace(state.laid, **BROKEN[law])))
     assert [name for name, kept in broken.items() if not kept and name.endswith(law)]

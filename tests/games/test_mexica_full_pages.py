@@ -27,15 +27,20 @@ BATTLE_CARD, RAIN_CARD, FLOWER = "war-1", "rain-1", "day-flower-3"
 def page(sitting: Full, *held: str, temple: str = "") -> Any:
     """Return the regions of a phone that holds these seats, as the platform has them cut."""
     state = sitting.state
-    due = GAME.chance(state)
-    acting = due.seat if due and due.seat in held else next((s for s in GAME.to_act(state) if s in held), "")
+    due = GAME.rules.chance(state)
+    acting = due.seat if due and due.seat in held else next((s for s in GAME.rules.to_act(state) if s in held), "")
     acting = acting or (held[0] if held else "")
-    view: dict[str, Any] = {**GAME.view(state, acting or None), "acting": acting, "temple": temple, "chance": None}
-    view["choices"] = written(GAME.choices(state, acting)) if acting else []
-    view["also"] = {seat: written(GAME.choices(state, seat)) for seat in held if seat != acting}
+    view: dict[str, Any] = {
+        **GAME.page.view(state, acting or None),
+        "acting": acting,
+        "temple": temple,
+        "chance": None,
+    }
+    view["choices"] = written(GAME.rules.choices(state, acting)) if acting else []
+    view["also"] = {seat: written(GAME.rules.choices(state, seat)) for seat in held if seat != acting}
     if due:
         may = bool(held) and (not due.secret or due.seat in held)
-        view["chance"] = {"may": may, "choices": written(GAME.choices(state, CHANCE)) if may else []}
+        view["chance"] = {"may": may, "choices": written(GAME.rules.choices(state, CHANCE)) if may else []}
     return json.loads(json.dumps(regions(view)))
 
 
@@ -148,7 +153,7 @@ def test_feeding_tonantzin_asks_twice_where_that_wakes_the_gods() -> None:
     sitting = quiet(mary_counts="on", apocalypse_tokens=13).lay("east", tokens=14).land(3)
 
     def asks() -> bool:
-        return next(each.confirm for each in GAME.choices(sitting.state, "east") if each.key == "tonantzin")
+        return next(each.confirm for each in GAME.rules.choices(sitting.state, "east") if each.key == "tonantzin")
 
     assert not asks()
     sitting.do("tonantzin").draw(FLOWER)
@@ -210,11 +215,11 @@ def test_only_the_phone_whose_card_it_is_may_draw_it_or_type_it() -> None:
 
 def test_a_drawn_day_card_is_found_by_its_sign_and_its_number() -> None:
     state = Full().land(3).state
-    signs = GAME.choices(state, CHANCE, ("draw",))
+    signs = GAME.rules.choices(state, CHANCE, ("draw",))
     assert [each.facts["space"] for each in signs] == [*SIGNS]
-    numbers = GAME.choices(state, CHANCE, ("draw", "jaguar"))
+    numbers = GAME.rules.choices(state, CHANCE, ("draw", "jaguar"))
     assert [each.move for each in numbers] == [Move("draw", ("day", f"day-jaguar-{n}")) for n in range(1, 14)]
-    assert GAME.choices(state, CHANCE, ("draw", "nothing")) == []
+    assert GAME.rules.choices(state, CHANCE, ("draw", "nothing")) == []
 
 
 def test_the_last_step_ends_the_turn_and_the_others_go_on() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.games.kit import Move
+from companion.games.kit import Move, preview
 from companion.games.mexica import GAME
 from companion.games.mexica.rules.board import Boost
 from companion.games.mexica.rules.calendar import SIGNS
@@ -53,7 +53,7 @@ def test_m44_signs_stand_last_among_what_may_be_given_where_none_is_protected() 
     sitting = (
         fighting(west=0, hand=(EAGLE,), signs_protected="off").hold(DEER, "west").do("pass").roll(6, 1).do("pass")
     )
-    given = [choice.facts["card"] for choice in GAME.choices(sitting.state, "west") if choice.key == "give"]
+    given = [choice.facts["card"] for choice in GAME.rules.choices(sitting.state, "west") if choice.key == "give"]
     assert given == ["week-deer", EAGLE]
 
 
@@ -120,8 +120,8 @@ def test_m47_a_fourth_forced_move_is_not_made_and_brings_no_bonus() -> None:
 def test_m47_a_card_that_can_move_nobody_any_more_says_so_before_it_is_played() -> None:
     sitting = quiet(card_timing="hold_all").lay("east", hand=(WALK_TWO,)).land(3).do("pass")
     assert sitting.due == ("cards", "east")
-    offered = {choice.key for choice in GAME.choices(sitting.state, "east")}
-    late = {choice.key for choice in GAME.choices(sitting.lay(forced=3).state, "east")}
+    offered = {choice.key for choice in GAME.rules.choices(sitting.state, "east")}
+    late = {choice.key for choice in GAME.rules.choices(sitting.lay(forced=3).state, "east")}
     assert ("play" in offered, "play_in_vain" in offered) == (True, False)
     assert ("play" in late, "play_in_vain" in late) == (False, True)
 
@@ -209,7 +209,7 @@ def _returning(**chosen: int | str) -> Full:
 def test_m51_a_week_card_that_came_back_still_counts_as_issued() -> None:
     sitting = _returning()
     assert (sitting.board.holders[0], sitting.state.week_cards, sitting.state.clock) == ("", 19, None)
-    assert "returned=1" in GAME.notation(sitting.state)
+    assert "returned=1" in GAME.rules.notation(sitting.state)
     sitting.space(20, 1).finish_turn().land(20)
     assert (sitting.state.week_cards, sitting.state.clock is not None) == (20, True)
 
@@ -264,7 +264,7 @@ def test_m54_the_preview_of_a_gather_card_says_how_many_tokens_it_brings(there: 
     effect = sitting.state.rules.cards.card(GATHER).effect
     assert isinstance(effect, Raise)
     by = effect.by
-    (line,) = GAME.preview(sitting.state, "east", Move("play", (GATHER,))).certain
+    (line,) = preview(GAME, sitting.state, "east", Move("play", (GATHER,))).certain
     assert (line.code, line.facts) == ("collects", {"seat": "east", "was": was, "n": was + by})
     assert sitting.do("play", GATHER).do("pass").tokens("east") == was + by
 
@@ -272,7 +272,7 @@ def test_m54_the_preview_of_a_gather_card_says_how_many_tokens_it_brings(there: 
 def test_m54_the_preview_counts_no_more_tokens_than_the_reserve_holds() -> None:
     sitting = quiet().space(SPACE, BARE).lay("east", hand=(GATHER,)).lay("west", tokens=112).land(SPACE)
     assert sitting.board.reserve == 1
-    (line,) = GAME.preview(sitting.state, "east", Move("play", (GATHER,))).certain
+    (line,) = preview(GAME, sitting.state, "east", Move("play", (GATHER,))).certain
     assert line.facts["n"] == 1
 
 

@@ -25,24 +25,24 @@ def evening(seed: int) -> tuple[dict[str, Any], tuple[str, ...], list[Step]]:
     seats = GAME.seatings[random.choice((2, 3, 4))]
     here = Combination(GAME, "temple_only", seats)
     options = here.any_options(random) | {"apocalypse_tokens": random.choice((13, 20, 52))}
-    state, steps = GAME.setup(options, seats), []
+    state, steps = GAME.rules.setup(options, seats), []
     weights = {"sacrifice": 6, "end_turn": 8, "settle": 0.02, "issue": 1.0, "propose": 1, "bare": 2}
     for fallen in range(400):
         seat = random.choice(seats)
-        moves = GAME.moves(state, seat)
+        moves = GAME.rules.moves(state, seat)
         if random.random() < 0.1 and (doubt := doubted(GAME, state, random)):
             seat, move = TEMPLE, doubt
         elif random.random() < 0.3 or not moves:
             if state.over and fallen % 5 == 0:
                 break
-            seat, move = TEMPLE, GAME.fall(state, drop(fallen, random))
+            seat, move = TEMPLE, GAME.temple.drop(state, drop(fallen, random))
         else:
             names = sorted({move.name for move in moves})
             name = random.choices(names, [weights.get(each, 1) for each in names])[0]
             move = random.choice([each for each in moves if each.name == name])
             if name == "sacrifice":
                 move = Move(name, (_balancing(state, random), random.choice((1, 1, 2))))
-        after = accepted(GAME.play(state, seat, move), move)
+        after = accepted(GAME.rules.play(state, seat, move), move)
         steps.append(Step(state, seat, move, after))
         state = after
     return options, seats, steps
@@ -64,7 +64,9 @@ def evenings() -> list[tuple[dict[str, Any], tuple[str, ...], list[Step]]]:
 def test_the_evenings_show_every_move_every_end_and_every_line(evenings: Any) -> None:
     """Or the laws below would be checked against less than they claim."""
     steps = [step for _, _, steps in evenings for step in steps]
-    lines = Counter(line.code for step in steps for line in GAME.story(step.before, step.seat, step.move, step.after))
+    lines = Counter(
+        line.code for step in steps for line in GAME.page.log(step.before, step.seat, step.move, step.after)
+    )
     ends = {step.after.outcome.kind for step in steps if step.after.outcome}
     assert ends == {"flood", "war", "stillness", "settled"}
     assert set(lines) == {
@@ -76,7 +78,7 @@ def test_the_evenings_show_every_move_every_end_and_every_line(evenings: Any) ->
 def test_what_counts_for_a_god_is_what_was_credited_and_corrected(evenings: Any) -> None:
     for _, _, steps in evenings:
         for step in steps:
-            tallies, view = step.after.tallies, GAME.view(step.after, None)
+            tallies, view = step.after.tallies, GAME.page.view(step.after, None)
             for god in GODS:
                 credited = sum(tally.credited.to(god) for tally in tallies)
                 corrected = sum(tally.corrected.to(god) for tally in tallies)
@@ -143,11 +145,11 @@ def test_doubted_tokens_that_are_all_given_back_leave_each_tribe_and_the_clock_a
                 god, seat = doubt.args[1], seats[int(state.givers[state.counted.index(doubt.args[0])])]
                 if state.tallies.tribes[seats.index(seat)].corrected.to(god) < 0:
                     break
-                state, taken = accepted(GAME.play(state, TEMPLE, doubt), doubt), [*taken, doubt.args[0]]
+                state, taken = accepted(GAME.rules.play(state, TEMPLE, doubt), doubt), [*taken, doubt.args[0]]
             for token in random.sample(taken, len(taken)):
-                waiting = next(each for each in GAME.audit(state).waiting if each.id == token)
+                waiting = next(each for each in GAME.temple.audit(state).waiting if each.id == token)
                 state = accepted(
-                    GAME.play(state, random.choice(seats), move := waiting.claims[waiting.suggested]), move
+                    GAME.rules.play(state, random.choice(seats), move := waiting.claims[waiting.suggested]), move
                 )
             assert state.tallies.tribes == step.after.tallies.tribes
             assert (state.clock is None) == (step.after.clock is None)
@@ -191,26 +193,26 @@ def test_every_state_keeps_its_laws_and_is_written_in_one_line(evenings: Any) ->
     for _, _, steps in evenings:
         for step in steps:
             check_value(GAME, step.after)
-            assert GAME.notation(step.after).isprintable()
+            assert GAME.rules.notation(step.after).isprintable()
 
 
 def test_renaming_the_players_renames_everything_and_changes_nothing(evenings: Any) -> None:
     for options, seats, steps in evenings[:20]:
         names = {seat: f"tribe{n}" for n, seat in enumerate(seats)}
-        state = GAME.setup(options, tuple(names.values()))
+        state = GAME.rules.setup(options, tuple(names.values()))
         for step in steps:
             by = names.get(step.seat, step.seat)
             before, move = state, Move(step.move.name, tuple(_renamed(step.move.args, names)))
-            state = accepted(GAME.play(state, by, move), move)
-            assert GAME.view(state, by) == _renamed(dict(GAME.view(step.after, step.seat)), names)
-            story = GAME.story(before, by, move, state)
+            state = accepted(GAME.rules.play(state, by, move), move)
+            assert GAME.page.view(state, by) == _renamed(dict(GAME.page.view(step.after, step.seat)), names)
+            story = GAME.page.log(before, by, move, state)
             assert [(line.code, line.facts) for line in story] == [
                 (line.code, _renamed(line.facts, names))
-                for line in GAME.story(step.before, step.seat, step.move, step.after)
+                for line in GAME.page.log(step.before, step.seat, step.move, step.after)
             ]
             if step.seat in seats:
-                renamed = {_renamed(each, names) for each in GAME.moves(step.after, step.seat)}
-                assert {*GAME.moves(state, by)} == renamed
+                renamed = {_renamed(each, names) for each in GAME.rules.moves(step.after, step.seat)}
+                assert {*GAME.rules.moves(state, by)} == renamed
 
 
 def _renamed(value: Any, names: dict[str, str]) -> Any:
@@ -228,7 +230,7 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
 
 def test_a_notation_reads_as_the_table_would_put_it() -> None:
     sitting = Sitting(3, countdown="rounds13").do("sacrifice", TLALOC, 2).do("propose", "east", TLALOC, -1)
-    assert GAME.notation(sitting.state) == (
+    assert GAME.rules.notation(sitting.state) == (
         "temple_only rules=countdown:rounds13 turn=1 east=0h,2t north=0h,0t west=0h,0t lake=tt week=0 clock=- "
         "counted=- dismissed=- unclaimed=- correction=east:east:tlaloc:-1 end=-"
     )
@@ -251,10 +253,10 @@ BROKEN = {
 @pytest.mark.parametrize("law", BROKEN)
 def test_a_state_that_breaks_a_law_is_found_out(law: str) -> None:
     state = BROKEN[law](triggered(HUITZILOPOCHTLI).state)
-    assert any(name.startswith(law) for name, kept in GAME.laws(state).items() if not kept)
+    assert any(name.startswith(law) for name, kept in GAME.rules.laws(state).items() if not kept)
 
 
 def test_setup_takes_its_options_from_any_order() -> None:
     options = all_options()
     backwards = dict(reversed(options.items()))
-    assert GAME.setup(options, ("east", "west")) == GAME.setup(backwards, ("east", "west"))
+    assert GAME.rules.setup(options, ("east", "west")) == GAME.rules.setup(backwards, ("east", "west"))

@@ -14,7 +14,7 @@ from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting, all_options
 
 
 def drawn(states: Iterable[Any]) -> Any:
-    return GAME.charts(GAME.view(state, None) for state in states)
+    return GAME.page.charts(GAME.page.view(state, None) for state in states)
 
 
 def followed(sitting: Sitting, *moves: tuple[Any, ...]) -> list[Any]:
@@ -92,10 +92,10 @@ def test_numbers_of_lines_on_the_ground_stand_above_it_and_apart() -> None:
 def test_law_every_number_of_the_plot_lies_in_its_field_and_no_two_ends_on_each_other() -> None:
     for seed in range(6):
         options = all_options() if seed % 2 else full_options(apocalypse_tokens=52)
-        opening = GAME.setup(options, GAME.seatings[4])
+        opening = GAME.rules.setup(options, GAME.seatings[4])
         steps = list(playout(GAME, opening, Random(seed), 400))
         page = drawn([opening, *(step.after for step in steps)])
-        plot, view = page["plot"], GAME.view(steps[-1].after, None)
+        plot, view = page["plot"], GAME.page.view(steps[-1].after, None)
         field = plot["field"]
         for mark in [*plot["across"], *([plot["threshold"]] if plot["threshold"] else [])]:
             assert field["top"] <= mark["y"] <= field["bottom"]
@@ -107,7 +107,7 @@ def test_law_every_number_of_the_plot_lies_in_its_field_and_no_two_ends_on_each_
 
 
 def test_who_fed_whom_adds_up_with_tonantzin_in_the_full_game() -> None:
-    opening = GAME.setup(full_options(), GAME.seatings[3])
+    opening = GAME.rules.setup(full_options(), GAME.seatings[3])
     steps = list(playout(GAME, opening, Random(5), 300))
     fed = drawn([opening, *(step.after for step in steps)])["fed"]
     state = steps[-1].after

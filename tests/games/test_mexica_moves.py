@@ -82,8 +82,8 @@ def test_the_legal_list_is_exact_among_all_moves_that_could_be_written() -> None
     states += [Sitting().state, sitting.do("settle", "west").state]
     for state, seat in product(states, ("east", "north", "west", "south")):
         written = _all_written(token)
-        legal = [move for move in written if not isinstance(GAME.play(state, seat, move), Refusal)]
-        assert GAME.moves(state, seat) == sorted(legal)
+        legal = [move for move in written if not isinstance(GAME.rules.play(state, seat, move), Refusal)]
+        assert GAME.rules.moves(state, seat) == sorted(legal)
 
 
 def _all_written(token: str) -> list[Move]:
@@ -130,15 +130,15 @@ def test_a_claim_is_final() -> None:
 
 def test_a_token_that_falls_after_the_end_waits_and_its_claim_changes_tallies_only() -> None:
     sitting = triggered(WAR_GOD).end_turns(14)
-    assert GAME.to_act(sitting.state) == ()
+    assert GAME.rules.to_act(sitting.state) == ()
     tokens = [sitting.falls(RAIN_GOD) for _ in range(2)]
     assert [each["doubt"] for each in sitting.view["unclaimed"]] == ["over", "over"]
-    assert GAME.to_act(sitting.state) == ("east", "west")
-    assert {move.name for move in GAME.moves(sitting.state, "west")} == {"claim", "dismiss"}
+    assert GAME.rules.to_act(sitting.state) == ("east", "west")
+    assert {move.name for move in GAME.rules.moves(sitting.state, "west")} == {"claim", "dismiss"}
     sitting.do("claim", tokens[0], "west").do("dismiss", tokens[1])
     assert sitting.view["gods"] == {WAR_GOD: 13, RAIN_GOD: 1}
     assert sitting.view["outcome"] == {"kind": "war", "seat": None}
-    assert GAME.to_act(sitting.state) == ()
+    assert GAME.rules.to_act(sitting.state) == ()
 
 
 def test_claims_after_the_end_neither_start_the_clock_nor_turn_the_doom_that_came() -> None:
@@ -172,7 +172,7 @@ def test_a_doubt_is_a_code(doubt: Any) -> None:
 
 def test_what_the_table_knows_of_a_fall_becomes_its_move() -> None:
     state = Sitting().state
-    assert GAME.fall(state, TokenDrop("a1", WAR_GOD, "jam")) == Move("token", ("a1", WAR_GOD, "jam"))
+    assert GAME.temple.drop(state, TokenDrop("a1", WAR_GOD, "jam")) == Move("token", ("a1", WAR_GOD, "jam"))
 
 
 # Corrections
@@ -234,7 +234,7 @@ def test_after_the_end_nothing_but_claims_and_dismissals_is_legal() -> None:
     sitting = Sitting().do("settle", "west")
     for move in (Move("end_turn"), Move("sacrifice", (WAR_GOD, 1)), Move("issue"), Move("settle", ("east",))):
         assert sitting.refused(move.name, *move.args) == "over"
-    assert GAME.moves(sitting.state, "east") == []
+    assert GAME.rules.moves(sitting.state, "east") == []
     assert sitting.refused("claim", "a1", "east") == "unknown_token"
 
 
@@ -254,11 +254,11 @@ def test_after_the_end_nothing_but_claims_and_dismissals_is_legal() -> None:
     ],
 )
 def test_a_slip_of_ones_own_is_taken_back_and_what_others_saw_or_shared_is_not(move: Move, undoable: bool) -> None:
-    assert GAME.undoable(Sitting().state, "east", move) is undoable
+    assert GAME.rules.undoable(Sitting().state, "east", move) is undoable
 
 
 def test_a_token_is_never_taken_back() -> None:
-    assert not GAME.undoable(Sitting().state, TEMPLE, Move("token", ("a1", WAR_GOD, "")))
+    assert not GAME.rules.undoable(Sitting().state, TEMPLE, Move("token", ("a1", WAR_GOD, "")))
 
 
 # Choices
@@ -266,27 +266,27 @@ def test_a_token_is_never_taken_back() -> None:
 
 def test_corrections_of_one_token_are_at_hand_and_larger_ones_a_few_levels_deeper() -> None:
     state = Sitting().do("sacrifice", WAR_GOD, 2).state
-    first = GAME.choices(state, "west")
+    first = GAME.rules.choices(state, "west")
     near = [choice.move.args for choice in first if choice.key == "propose" and choice.move]
     assert ("east", WAR_GOD, -1) in near
     assert ("west", WAR_GOD, -1) not in near
     assert [choice.facts["pick"] for choice in first if choice.move is None] == ["propose"]
-    assert [choice.facts["pick"] for choice in GAME.choices(state, "west", ("propose",))] == ["east", "west"]
-    deltas = [choice.facts["delta"] for choice in GAME.choices(state, "west", ("propose", "east", WAR_GOD))]
+    assert [choice.facts["pick"] for choice in GAME.rules.choices(state, "west", ("propose",))] == ["east", "west"]
+    deltas = [choice.facts["delta"] for choice in GAME.rules.choices(state, "west", ("propose", "east", WAR_GOD))]
     assert deltas == [-2, -1, *range(1, 14)]
 
 
 def test_the_suggested_tribe_comes_first_among_those_who_may_claim() -> None:
     sitting = Sitting(4).end_turns(3)
     sitting.falls(WAR_GOD, "earlier")
-    claims = [choice for choice in GAME.choices(sitting.state, "east") if choice.key == "claim"]
+    claims = [choice for choice in GAME.rules.choices(sitting.state, "east") if choice.key == "claim"]
     assert [choice.facts["seat"] for choice in claims] == ["west", "east", "north", "south"]
 
 
 def test_a_costly_choice_asks_for_a_second_tap() -> None:
     sitting = Sitting(apocalypse_tokens=14).give(WAR_GOD, 7).give(RAIN_GOD, 7)
     sitting.falls(WAR_GOD, "jam")
-    confirmed = {choice.key for choice in GAME.choices(sitting.state, "east") if choice.confirm}
+    confirmed = {choice.key for choice in GAME.rules.choices(sitting.state, "east") if choice.confirm}
     assert confirmed == {"settle", "dismiss", "bare", "sacrifice"}  # at even gods any sacrifice lets the clock go on
 
 
@@ -294,7 +294,7 @@ def test_a_costly_choice_asks_for_a_second_tap() -> None:
     "picked", [("sacrifice",), ("propose", "north"), ("propose", "east", "x"), (3,), ("", "", "")]
 )
 def test_a_path_that_leads_nowhere_offers_nothing(picked: tuple[int | str, ...]) -> None:
-    assert GAME.choices(Sitting().state, "east", picked) == []
+    assert GAME.rules.choices(Sitting().state, "east", picked) == []
 
 
 # Options
@@ -305,18 +305,18 @@ def test_a_path_that_leads_nowhere_offers_nothing(picked: tuple[int | str, ...])
 )
 def test_setup_names_the_option_that_it_cannot_accept(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        GAME.setup(all_options(**wrong), ("east", "west"))
+        GAME.rules.setup(all_options(**wrong), ("east", "west"))
 
 
 def test_setup_names_an_option_that_is_missing() -> None:
     options = all_options()
     del options["forestall"]
     with pytest.raises(ValueError, match="forestall is missing"):
-        GAME.setup(options, ("east", "west"))
+        GAME.rules.setup(options, ("east", "west"))
 
 
 def test_a_refusal_of_junk_is_short() -> None:
-    refusal = GAME.play(Sitting().state, "east", Move("x" * 10**6, ("y" * 10**6,)))
+    refusal = GAME.rules.play(Sitting().state, "east", Move("x" * 10**6, ("y" * 10**6,)))
     assert isinstance(refusal, Refusal)
     assert refusal.code == "unknown_move"
     assert len(str(refusal)) < 200

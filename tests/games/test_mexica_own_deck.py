@@ -39,7 +39,7 @@ GIFTS = "[day]\n" + "".join(
 
 
 def test_ruling_m20_a_tables_deck_is_the_text_among_its_options() -> None:
-    state = GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
+    state = GAME.rules.setup(EVENING.options(deck=MINE), EVENING.seats)
     assert hands.card(state, "day-dog-2").effect == Gain(5)
     assert hands.card(state, "day-rabbit-1") == DECK.with_signs(65, 10).card("day-rabbit-1")
 
@@ -56,9 +56,9 @@ def test_rulings_m18_and_m19_the_table_says_which_cards_are_signs_whatever_the_d
 @pytest.mark.parametrize("deck", [MINE, GIFTS], ids=["a few cards", "every day a gift"])
 def test_a_whole_game_is_played_with_a_deck_of_ones_own(deck: str, seed: int) -> None:
     random = Random(f"{deck} {seed}")
-    opening = GAME.setup(EVENING.options(deck=deck, apocalypse_tokens=26), EVENING.seats)
+    opening = GAME.rules.setup(EVENING.options(deck=deck, apocalypse_tokens=26), EVENING.seats)
     steps = list(playout(GAME, opening, random))
-    assert GAME.on_turn(steps[-1].after) is None
+    assert GAME.rules.on_turn(steps[-1].after) is None
     drawn = {str(step.move.args[1]) for step in steps if step.seat == CHANCE and step.move.name == "draw"}
     assert drawn & {card.id for card in played(deck, 65, 10, "flower_only") if card not in {*DECK}}
     for step in steps[:: max(1, len(steps) // 40)]:
@@ -67,17 +67,17 @@ def test_a_whole_game_is_played_with_a_deck_of_ones_own(deck: str, seed: int) ->
 
 def test_the_line_of_a_state_holds_the_whole_deck() -> None:
     for text in (MINE, "# ñ ≠ 日, a=b:c~d\n" + MINE, "[day]"):
-        state = GAME.setup(EVENING.options(deck=text), EVENING.seats)
-        line = GAME.notation(state)
+        state = GAME.rules.setup(EVENING.options(deck=text), EVENING.seats)
+        line = GAME.rules.notation(state)
         assert "\n" not in line
         check_value(GAME, state)
-    state = GAME.setup(EVENING.options(), EVENING.seats)
-    assert "deck:" not in GAME.notation(state)
+    state = GAME.rules.setup(EVENING.options(), EVENING.seats)
+    assert "deck:" not in GAME.rules.notation(state)
 
 
 def test_the_view_says_which_deck_the_cards_are_from() -> None:
-    state = GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
-    view: Any = GAME.view(state, None)
+    state = GAME.rules.setup(EVENING.options(deck=MINE), EVENING.seats)
+    view: Any = GAME.page.view(state, None)
     assert played(*view["deck"]) is state.rules.cards
 
 
@@ -93,42 +93,42 @@ def test_a_card_has_its_own_words_and_where_the_deck_has_none_those_of_the_game(
 
 def test_another_deck_changes_the_cards_and_nothing_else() -> None:
     random = Random("another deck")
-    opening = GAME.setup(EVENING.options(apocalypse_tokens=26), EVENING.seats)
+    opening = GAME.rules.setup(EVENING.options(apocalypse_tokens=26), EVENING.seats)
     for step in islice(playout(GAME, opening, random), 60):
         for deck in (MINE, GIFTS):
-            after = GAME.amended(step.after, {**step.after.rules.chosen(), "deck": deck})
+            after = GAME.rules.amended(step.after, {**step.after.rules.chosen(), "deck": deck})
             assert not isinstance(after, Refusal)
             assert after.rules.cards.card("day-dog-2") != hands.card(step.after, "day-dog-2")
-            assert GAME.amended(after, step.after.rules.chosen()) == step.after
+            assert GAME.rules.amended(after, step.after.rules.chosen()) == step.after
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_game_goes_on_to_its_end_however_often_its_deck_changes(seed: int) -> None:
     random = Random(f"changing decks {seed}")
-    state: Any = GAME.setup(EVENING.options(apocalypse_tokens=26, card_timing="hold_all"), EVENING.seats)
+    state: Any = GAME.rules.setup(EVENING.options(apocalypse_tokens=26, card_timing="hold_all"), EVENING.seats)
     for n in range(4_000):
         if n % 7 == 0:
             deck = random.choice((MINE, GIFTS, DEFAULT))
-            state = GAME.amended(state, {**state.rules.chosen(), "deck": deck})
+            state = GAME.rules.amended(state, {**state.rules.chosen(), "deck": deck})
             assert not isinstance(state, Refusal)
             check_value(GAME, state)
-        acting = GAME.to_act(state)
+        acting = GAME.rules.to_act(state)
         if not acting:
             break
         seat = random.choice(acting)
-        moves = GAME.moves(state, seat)
-        assert moves, GAME.notation(state)
-        state = GAME.play(state, seat, random.choice(moves))
+        moves = GAME.rules.moves(state, seat)
+        assert moves, GAME.rules.notation(state)
+        state = GAME.rules.play(state, seat, random.choice(moves))
         assert not isinstance(state, Refusal)
     assert n > 100
 
 
 def test_nothing_but_the_deck_changes_while_a_game_runs() -> None:
-    state = GAME.setup(EVENING.options(), EVENING.seats)
-    refused = GAME.amended(state, EVENING.options(battle_loot="one"))
+    state = GAME.rules.setup(EVENING.options(), EVENING.seats)
+    refused = GAME.rules.amended(state, EVENING.options(battle_loot="one"))
     assert refused == Refusal("not_amendable")
-    plain = GAME.setup({option.key: option.default for option in GAME.options}, SEATINGS[2])
-    assert GAME.amended(plain, plain.rules.chosen()) == plain
+    plain = GAME.rules.setup({option.key: option.default for option in GAME.options}, SEATINGS[2])
+    assert GAME.rules.amended(plain, plain.rules.chosen()) == plain
 
 
 # What an option takes
@@ -199,6 +199,6 @@ def test_a_deck_with_one_card_blank_differs_in_that_card_alone(deck: str) -> Non
 
 
 def test_a_blank_card_changes_nothing_when_it_is_drawn() -> None:
-    state: Any = GAME.setup(EVENING.options(deck=blanked(DEFAULT, "day-dog-2")), EVENING.seats)
+    state: Any = GAME.rules.setup(EVENING.options(deck=blanked(DEFAULT, "day-dog-2")), EVENING.seats)
     after = events.happen(state, "east", hands.card(state, "day-dog-2"))
     assert after == state

@@ -32,12 +32,12 @@ def printed(name: str, paper: Paper = A4) -> list[Any]:
 
 
 def board() -> Any:
-    return MEXICA.sheet("board", "en")
+    return MEXICA.printer.sheet("board", "en")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_card_of_the_deck_is_printed_once_with_what_it_does(language: str) -> None:
-    cards: list[Any] = [card for name in CARDS for card in MEXICA.sheet(name, language)["cards"]]  # type: ignore[misc,union-attr]
+    cards: list[Any] = [card for name in CARDS for card in MEXICA.printer.sheet(name, language)["cards"]]  # type: ignore[misc,union-attr]
     assert [card["id"] for card in cards] == [card.id for card in DECK]
     assert len(cards) == 360
     for card in cards:
@@ -140,7 +140,7 @@ def test_the_places_of_the_day_counts_lie_inside_their_space_and_apart() -> None
 
 def test_a_page_that_is_not_there_is_an_error() -> None:
     with pytest.raises(KeyError):
-        MEXICA.sheet("map", "en")
+        MEXICA.printer.sheet("map", "en")
     assert {f"{pile}_cards" for pile in PILES} == set(CARDS)
 
 
@@ -156,7 +156,7 @@ def test_no_card_s_story_reaches_into_what_the_card_does(pile: str, language: st
 
 def test_every_effect_of_a_week_war_and_rain_card_has_a_drawing_of_its_own() -> None:
     cards: list[Any] = [
-        card for pile in ("week", "war", "rain") for card in MEXICA.sheet(f"{pile}_cards", "en")["cards"]
+        card for pile in ("week", "war", "rain") for card in MEXICA.printer.sheet(f"{pile}_cards", "en")["cards"]
     ]  # type: ignore[misc,union-attr]
     art = Art(ART, SHELL / "static" / DAY)
     assert all(card["motif"] in art.names for card in cards)

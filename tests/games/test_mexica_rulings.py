@@ -14,7 +14,7 @@ from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting, counted, even, trigg
 def test_m22_a_tribe_that_shows_the_three_signs_wins_at_once_even_in_anothers_turn() -> None:
     sitting = Sitting(4).do("settle", "west", by="east")
     assert sitting.view["outcome"] == {"kind": "settled", "seat": "west"}
-    assert GAME.on_turn(sitting.state) is None
+    assert GAME.rules.on_turn(sitting.state) is None
     assert sitting.codes == ["settled"]
 
 
@@ -329,18 +329,18 @@ def test_m35_a_table_may_forestall_for_ever() -> None:
 
 
 def test_lamps_show_the_countdown_with_what_threatens_and_nothing_before_it() -> None:
-    assert GAME.mood(Sitting().state) == Mood()
+    assert GAME.temple.mood(Sitting().state) == Mood()
     sitting = triggered()
-    assert GAME.mood(sitting.state) == Mood(("countdown", "flood"), 13)
+    assert GAME.temple.mood(sitting.state) == Mood(("countdown", "flood"), 13)
     sitting.end_turns(13)
-    assert GAME.mood(sitting.state) == Mood(("countdown", "flood"), 1)
+    assert GAME.temple.mood(sitting.state) == Mood(("countdown", "flood"), 1)
     sitting.end_turns(1)
-    assert GAME.mood(sitting.state) == Mood(("flood",))
+    assert GAME.temple.mood(sitting.state) == Mood(("flood",))
 
 
 def test_lamps_show_a_countdown_alone_while_no_god_prevails() -> None:
-    assert GAME.mood(even().state) == Mood(("countdown",), 13)
+    assert GAME.temple.mood(even().state) == Mood(("countdown",), 13)
 
 
 def test_a_game_that_a_tribe_won_is_calm() -> None:
-    assert GAME.mood(triggered().do("settle", "east").state) == Mood()
+    assert GAME.temple.mood(triggered().do("settle", "east").state) == Mood()

@@ -35,7 +35,7 @@ def test_it_plays_by_every_house_rule_to_the_end(house: dict[str, str]) -> None:
 def test_it_knows_what_its_seat_knows() -> None:
     for state, _, _ in played_out(3, "knows", until=250)[::25]:
         for at, seat in enumerate(state.seats):
-            assert known(GAME.view(state, seat)) == knowledge(state, at)
+            assert known(GAME.page.view(state, seat)) == knowledge(state, at)
 
 
 def test_it_keeps_the_least_of_a_cursed_temple_and_the_best_of_a_safe_one() -> None:
@@ -67,15 +67,15 @@ def test_it_still_has_something_to_do_late_in_the_game() -> None:
     turns = passed = 0
     for seed in range(5):
         random = Random(seed)
-        state: Any = GAME.setup(all_options(), GAME.seatings[4])
-        while acting := GAME.to_act(state):
-            due, moves = GAME.chance(state), GAME.moves(state, acting[0])
-            view = GAME.view(state, acting[0])
+        state: Any = GAME.rules.setup(all_options(), GAME.seatings[4])
+        while acting := GAME.rules.to_act(state):
+            due, moves = GAME.rules.chance(state), GAME.rules.moves(state, acting[0])
+            view = GAME.page.view(state, acting[0])
             decided = outcome(due, random.randrange) if due else GAME.decide(view, moves, random.randrange)
             assert decided is not None
             if decided.name == "end_turn":
                 turns, passed = turns + 1, passed + (view["points"] == POINTS)
-            state = GAME.play(state, acting[0], decided)
+            state = GAME.rules.play(state, acting[0], decided)
     assert passed / turns < 0.15
 
 
@@ -83,14 +83,14 @@ def test_ties_are_broken_by_chance_and_not_by_order() -> None:
     found = set()
     for seed in range(4):
         bag, below = Random(0), Random(seed).randrange  # what is drawn is the same, whatever the players toss up
-        state: Any = GAME.setup(all_options(), GAME.seatings[2])
+        state: Any = GAME.rules.setup(all_options(), GAME.seatings[2])
         moves: list[Move] = []
         while len(moves) < 60:
-            seat, due = GAME.to_act(state)[0], GAME.chance(state)
-            view = GAME.view(state, seat)
-            move = outcome(due, bag.randrange) if due else GAME.decide(view, GAME.moves(state, seat), below)
+            seat, due = GAME.rules.to_act(state)[0], GAME.rules.chance(state)
+            view = GAME.page.view(state, seat)
+            move = outcome(due, bag.randrange) if due else GAME.decide(view, GAME.rules.moves(state, seat), below)
             assert move is not None
             moves.append(move)
-            state = GAME.play(state, seat, move)
+            state = GAME.rules.play(state, seat, move)
         found.add(tuple(moves))
     assert len(found) > 1

@@ -166,6 +166,6 @@ def test_what_the_help_counts_in_a_deck_follows_from_what_the_seat_knows_alone()
         for at, seat in enumerate(state.seats):
             known = [untouched(state, at, temple) for temple in range(1, TEMPLES + 1)]
             counted += sum(left is not None for left in known)
-            other = GAME.resample(state, seat, Random(at).randrange)
+            other = GAME.rules.resample(state, seat, Random(at).randrange)
             assert [untouched(other, at, temple) for temple in range(1, TEMPLES + 1)] == known
     assert counted

@@ -22,6 +22,6 @@ def test_the_guide_holds_every_ruling_from_z1_to_z28(language: str) -> None:
 
 def test_with_cards_in_hand_the_guide_says_to_keep_one_and_draws_no_more() -> None:
     table = Sitting().put(5).do("explore", 2).dealt(3, 1)
-    choices = [each.to_json() for each in GAME.choices(table.state, "red")]
+    choices = [each.to_json() for each in GAME.rules.choices(table.state, "red")]
     found = GAME.page.guide({**table.view("red"), "choices": choices})
     assert (found.phase, found.why, found.lit) == ("explore", "keep", "keep")

@@ -21,7 +21,7 @@ def printed(name: str, paper: Paper) -> list[Any]:
 
 
 def test_every_temple_has_its_eleven_treasures() -> None:
-    cards: Any = GAME.sheet("decks", "en")["cards"]
+    cards: Any = GAME.printer.sheet("decks", "en")["cards"]
     assert len(cards) == 110
     for temple in range(1, 11):
         worths = Counter(card["worth"] for card in cards if card["temple"] == temple)
@@ -29,10 +29,10 @@ def test_every_temple_has_its_eleven_treasures() -> None:
 
 
 def test_there_are_ten_names_and_chits_for_both_editions() -> None:
-    names: Any = GAME.sheet("names", "en")["cards"]
+    names: Any = GAME.printer.sheet("names", "en")["cards"]
     assert Counter(card["name"] for card in names)["clue"] == 3
     assert len(names) == 10
-    chits: Any = GAME.sheet("chits", "en")["chits"]
+    chits: Any = GAME.printer.sheet("chits", "en")["chits"]
     assert Counter(chits) == {"cursed": 14, "safe": 11}
 
 

@@ -191,7 +191,7 @@ def test_z10_hub_and_ring_is_closer_and_the_star_leads_through_the_library() -> 
 
 def test_z10_a_table_may_lay_its_own_board_that_hangs_together() -> None:
     table = Sitting(board="custom")
-    assert GAME.to_act(table.state) == ("red", "blue")
+    assert GAME.rules.to_act(table.state) == ("red", "blue")
     table.do("path", 0, 9, by="blue")
     assert Move("ready") not in table.moves("red")
     assert table.refused("ready", by="red") == "not_joined"
@@ -323,7 +323,7 @@ def test_z18_the_end_says_that_cards_broke_the_tie() -> None:
     names = ["clue", "clue", "chimalpopoca", "itzcoatl", "clue", *KINGS[2:]]
     table = Sitting().explore(1, 2, 1, 2, keep=1).rounds(1).last_round(frozenset()).closed().names(*names)
     assert table.view()["reckoning"]["winners"] == ["red"]
-    ended = GAME.result(table.state)
+    ended = GAME.rules.result(table.state)
     assert ended is not None
     assert (ended.kind, ended.winners, ended.points) == ("cards", ("red",), {"red": 0, "blue": 0})
 
@@ -372,8 +372,8 @@ def test_z23_all_begin_at_the_library_and_chance_says_who_begins() -> None:
     assert set(table.view()["places"].values()) == {LIBRARY}
     assert table.state.seat == "green"
     assert table.end().state.seat == "red"
-    opening = GAME.setup(table.options, table.seats)
-    due = GAME.chance(opening)
+    opening = GAME.rules.setup(table.options, table.seats)
+    due = GAME.rules.chance(opening)
     assert due
     assert not due.automatic
     assert set(due.outcomes.values()) == {Fraction(1, 4)}
@@ -389,7 +389,7 @@ def test_z24_all_names_are_shown_at_the_end_one_temple_at_a_time() -> None:
         table.names(name)
         assert table.view()["names"] == [*names[:n], *[None] * (10 - n)]
     assert table.state.over
-    assert GAME.to_act(table.state) == ()
+    assert GAME.rules.to_act(table.state) == ()
     assert table.view()["reckoning"]["winners"]
 
 

@@ -28,19 +28,19 @@ HOUSES: list[dict[str, str]] = [
 
 def bytes_for(seat: Seat | None, before: State, by: Seat, move: Move, after: State) -> str:
     """Return all that a seat, or a spectator, is ever sent of a step."""
-    due = GAME.chance(after)
-    view = GAME.view(after, seat)
+    due = GAME.rules.chance(after)
+    view = GAME.page.view(after, seat)
     sent = {
         "view": view,
-        "regions": GAME.regions(view),
-        "to_act": GAME.to_act(after),
-        "turn": (GAME.on_turn(after), GAME.turn(after)),
+        "regions": GAME.page.regions(view),
+        "to_act": GAME.rules.to_act(after),
+        "turn": (GAME.rules.on_turn(after), GAME.rules.turn(after)),
         "due": due and (due.key, due.seat, due.facts, due.secret, due.automatic),
-        "typed": due and not due.secret and [repr(each) for each in GAME.choices(after, CHANCE)],
-        "story": [repr(line) for line in GAME.story(before, by, move, after)],
-        "known": GAME.known(before, by, move, seat).to_json(),
-        "undo": GAME.undoable(before, by, move),
-        "moves": [] if seat is None else GAME.moves(after, seat),
+        "typed": due and not due.secret and [repr(each) for each in GAME.rules.choices(after, CHANCE)],
+        "story": [repr(line) for line in GAME.page.log(before, by, move, after)],
+        "known": GAME.page.known(before, by, move, seat).to_json(),
+        "undo": GAME.rules.undoable(before, by, move),
+        "moves": [] if seat is None else GAME.rules.moves(after, seat),
     }
     return json.dumps(sent, default=dict)
 
@@ -64,11 +64,11 @@ def again(
     for (before, _, _), (_, by, move) in itertools.pairwise(steps):
         played = move
         if is_secret(before, by, move, viewer):
-            others = [each for each in GAME.moves(state, by) if each.name != "leave"]
+            others = [each for each in GAME.rules.moves(state, by) if each.name != "leave"]
             if by != CHANCE:
                 others = [each for each in others if each.name == move.name]
             played = random.choice(others)
-        after = GAME.play(state, by, played)
+        after = GAME.rules.play(state, by, played)
         if isinstance(after, Refusal):
             return
         yield state, after, played
@@ -105,25 +105,25 @@ def test_the_number_of_moves_reveals_nothing_of_what_others_have_seen() -> None:
         assert len(each.moves(CHANCE)) == (1 if each is known else 2)
         assert each.due.secret
         assert each.due.automatic
-        assert len(GAME.choices(each.state, CHANCE)) == 2, "what may be typed tells nothing either"
+        assert len(GAME.rules.choices(each.state, CHANCE)) == 2, "what may be typed tells nothing either"
 
 
 def test_a_note_reaches_its_own_seat_and_no_other() -> None:
     sentinel = "the fifth temple \U0001f5ff<b>"
     table = Sitting(3).do("note", 0, sentinel, by="blue")
     for seat in ("red", "yellow", None):
-        assert sentinel not in json.dumps(GAME.view(table.state, seat), ensure_ascii=False)
-        assert GAME.known(table.state, "blue", Move("note", (0, sentinel)), seat) == Move("note", (0, ""))
+        assert sentinel not in json.dumps(GAME.page.view(table.state, seat), ensure_ascii=False)
+        assert GAME.page.known(table.state, "blue", Move("note", (0, sentinel)), seat) == Move("note", (0, ""))
     assert table.notebook("blue")["notes"] == [sentinel]
-    assert GAME.known(table.state, "blue", Move("note", (0, sentinel)), "blue").args == (0, sentinel)
+    assert GAME.page.known(table.state, "blue", Move("note", (0, sentinel)), "blue").args == (0, sentinel)
     assert table.lines == []
 
 
 def test_a_spectator_sees_nothing_that_a_seat_does_not() -> None:
     for state, _, _ in played_out(3, "spectator", until=200)[::10]:
-        public = GAME.view(state, None)
+        public = GAME.page.view(state, None)
         for seat in state.seats:
-            own: Any = GAME.view(state, seat)
+            own: Any = GAME.page.view(state, seat)
             assert {key for key in public if public[key] != own[key]} <= {"me", "notebook"}
         assert public["notebook"] is None
 
@@ -132,7 +132,7 @@ def test_an_export_holds_faces_only_for_the_seat_that_saw_them() -> None:
     steps = played_out(2, "export", until=250)
     for (before, _, _), (_, by, move) in itertools.pairwise(steps):
         for seat in ("red", "blue", None):
-            known = GAME.known(before, by, move, seat)
+            known = GAME.page.known(before, by, move, seat)
             if is_secret(before, by, move, seat):
                 assert known.args == ()
                 assert known.name in ("chit", "card", "keep", "put", "peek")
@@ -146,9 +146,9 @@ def test_the_apps_player_asks_its_own_view_and_nothing_else() -> None:
     random, compared = Random("player"), 0
     replayed = list(again(steps, "red", random))
     for (state, _, _), (_, other, _) in zip(steps[1:], replayed, strict=False):
-        moves = GAME.moves(state, "red")
+        moves = GAME.rules.moves(state, "red")
         if moves and state != other:
-            views = [GAME.view(each, "red") for each in (state, other)]
+            views = [GAME.page.view(each, "red") for each in (state, other)]
             first, second = (GAME.decide(view, moves, Random(1).randrange) for view in views)
             assert first == second
             compared += 1
@@ -157,7 +157,7 @@ def test_the_apps_player_asks_its_own_view_and_nothing_else() -> None:
 
 def test_setup_holds_no_order_that_could_leak() -> None:
     """Hidden order is drawn lazily: the opening has no face, no name and no card in a place."""
-    state = GAME.setup(all_options(), GAME.seatings[4])
+    state = GAME.rules.setup(all_options(), GAME.seatings[4])
     assert set(state.chits) == {-1}
     assert set(state.names) == {-1}
     assert all(not deck.below for deck in state.decks)

@@ -20,18 +20,20 @@ class Tapped:
 
     def __init__(self, name: str, **chosen: str | int) -> None:
         self.tool: Game[Any] = GAME.tools[name]
-        self.state = self.tool.setup({option.key: option.default for option in self.tool.options} | chosen, (USER,))
+        self.state = self.tool.rules.setup(
+            {option.key: option.default for option in self.tool.options} | chosen, (USER,)
+        )
 
     def tap(self, name: str, *args: str | int) -> Tapped:
-        self.state = accepted(self.tool.play(self.state, USER, Move(name, args)), Move(name, args))
+        self.state = accepted(self.tool.rules.play(self.state, USER, Move(name, args)), Move(name, args))
         return self
 
     @property
     def page(self) -> Any:
-        return self.tool.view(self.state, USER)
+        return self.tool.page.view(self.state, USER)
 
     def may(self, name: str, *args: str | int) -> bool:
-        return Move(name, args) in self.tool.moves(self.state, USER)
+        return Move(name, args) in self.tool.rules.moves(self.state, USER)
 
 
 @every
@@ -39,26 +41,26 @@ def test_a_tool_keeps_the_laws_of_every_game(tool: Game[Any]) -> None:
     random = Random(tool.name)
     for _ in range(3):
         options = {option.key: random.choice(option.values) for option in tool.options}
-        state = tool.setup(options, (USER,))
+        state = tool.rules.setup(options, (USER,))
         for _ in range(60):
-            moves = tool.moves(state, USER)
+            moves = tool.rules.moves(state, USER)
             assert moves == sorted(set(moves))
-            assert bool(moves) == (tool.to_act(state) == (USER,)) == (tool.on_turn(state) == USER)
+            assert bool(moves) == (tool.rules.to_act(state) == (USER,)) == (tool.rules.on_turn(state) == USER)
             assert sorted(leaves(tool, state, USER)) == moves
             check_value(tool, state)
-            view = tool.view(state, None)
+            view = tool.page.view(state, None)
             assert json.loads(json.dumps(view)) == view
-            assert tool.regions(view)["sheet"]["taps"] == {}
+            assert tool.page.regions(view)["sheet"]["taps"] == {}
             if not moves:
                 break
             for _ in range(4):
                 move = fuzzed(moves, random)
                 if not (all(is_arg(arg) for arg in move.args) and move in moves):
-                    assert isinstance(tool.play(state, USER, move), Refusal)
-            assert isinstance(tool.play(state, "nobody", moves[0]), Refusal)
+                    assert isinstance(tool.rules.play(state, USER, move), Refusal)
+            assert isinstance(tool.rules.play(state, "nobody", moves[0]), Refusal)
             move = drawn(moves, random)
-            assert tool.undoable(state, USER, move)
-            state = accepted(tool.play(state, USER, move), move)
+            assert tool.rules.undoable(state, USER, move)
+            state = accepted(tool.rules.play(state, USER, move), move)
 
 
 def test_points_are_spent_and_given_anew() -> None:
@@ -88,7 +90,7 @@ def test_the_schedule_ends_with_moctezumas_third_chit() -> None:
         tool.tap("turned", "safe" if len(kings) <= 9 else "cursed")
     assert len(kings) == 15
     assert kings[-1] == ("moctezuma_i", 3)
-    assert tool.tool.moves(tool.state, USER) == []
+    assert tool.tool.rules.moves(tool.state, USER) == []
 
 
 CURSED = (0, 1, 2, 7, 8, 9)

@@ -94,7 +94,7 @@ def test_a_folder_that_a_setting_names_is_a_game_too(tmp_path: Path) -> None:
     folder = toy(tmp_path)
     games = registry.load([str(folder)])
     assert set(games) == {*registry.load(), "toy"}
-    assert games["toy"].setup({"length": 2}, ("me",)) == 2
+    assert games["toy"].rules.setup({"length": 2}, ("me",)) == 2
     assert registry.folder(games["toy"]) == folder
 
 
@@ -115,7 +115,7 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
         ("GAME = Game", "OTHER = Game", "it has no GAME"),
         ("GAME = Game", "GAME = 7 or Game", "GAME is 7; expected a kit.Game"),
         ("play=play", "", "cannot be imported: TypeError: .*play"),
-        ("moves=moves, ", "", "rules of toy have neither moves nor listed; expected one of them"),
+        ("moves=moves, ", "", "TypeError: rules have neither moves nor listed; expected one of them"),
         ('"toy",', '"other",', "GAME.name is 'other'; expected 'toy'"),
         ("rules_version=1", "rules_version='1'", "rules_version is '1'"),
         ("rules_version=1", "rules_version=0", "rules_version is 0"),

@@ -15,13 +15,13 @@ from tests.games.playouts import GAMES, playout
 def states(name: str, preset: str, players: int, seed: int, **chosen: Any) -> list[Any]:
     game = GAMES[name]
     options = {option.key: option.default for option in game.options} | dict(game.presets[preset]) | chosen
-    opening = game.setup(options, game.seatings[players])
+    opening = game.rules.setup(options, game.seatings[players])
     return [step.after for step in playout(game, opening, Random(seed), 400)]
 
 
 def believed(game: Game[Any], state: Any, seat: Seat, times: int = 12) -> list[Any]:
     random = Random(1)
-    return [game.resample(state, seat, random.randrange) for _ in range(times)]
+    return [game.rules.resample(state, seat, random.randrange) for _ in range(times)]
 
 
 def test_a_researcher_may_believe_in_other_chits_names_and_treasures_of_others() -> None:
@@ -39,8 +39,8 @@ def test_what_others_noted_is_nobody_elses_to_believe_in() -> None:
     game = GAMES["moctezuma"]
     state = states("moctezuma", "classic", 2, 3)[10]
     for seat in ("red", "blue"):
-        state = game.play(state, seat, Move("note", (0, f"of {seat}")))
-    assert game.resample(state, "red", Random(1).randrange).notes == (("of red",), ())
+        state = game.rules.play(state, seat, Move("note", (0, f"of {seat}")))
+    assert game.rules.resample(state, "red", Random(1).randrange).notes == (("of red",), ())
 
 
 def test_a_tribe_may_believe_in_other_hands_with_as_many_cards_of_each_pile() -> None:
@@ -59,7 +59,7 @@ def test_nothing_is_hidden_at_a_market_or_a_siege() -> None:
     for name in ("market", "siege"):
         game = GAMES[name]
         state = states(name, "classic", 2, 1)[50]
-        assert game.resample(state, game.seatings[2][0], Random(1).randrange) is state
+        assert game.rules.resample(state, game.seatings[2][0], Random(1).randrange) is state
 
 
 @pytest.mark.parametrize("bottom", ["drawn", "choose", "shuffle"])
@@ -69,7 +69,7 @@ def test_what_others_are_believed_to_have_put_under_a_deck_is_what_they_are_beli
     game, seen = GAMES["moctezuma"], 0
     for state in states("moctezuma", "classic", 3, 2, bottom=bottom)[::4]:
         for other in believed(game, state, "red"):
-            assert all(game.laws(other).values())
+            assert all(game.rules.laws(other).values())
             for owner, trips in enumerate(other.trips):
                 for temple, deck in enumerate(other.decks, start=1):
                     if not any(deck.fresh) or (other.spare and other.current == owner):

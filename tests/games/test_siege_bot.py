@@ -16,16 +16,16 @@ from tests.games.siege_matches import won
 
 def begun(preset: str, **chosen: str) -> State:
     options = {option.key: option.default for option in GAME.options}
-    return GAME.setup({**options, **GAME.presets[preset], **chosen}, GAME.seatings[2])
+    return GAME.rules.setup({**options, **GAME.presets[preset], **chosen}, GAME.seatings[2])
 
 
 def after(state: State, random: Random, moves: int) -> State:
     """Return the state after so many random moves, or at the end."""
     for _ in range(moves):
-        for seat in GAME.to_act(state)[:1]:
-            due = GAME.chance(state)
-            move = outcome(due, random.randrange) if due else random.choice(GAME.moves(state, seat))
-            state = accepted(GAME.play(state, CHANCE if due else seat, move), move)
+        for seat in GAME.rules.to_act(state)[:1]:
+            due = GAME.rules.chance(state)
+            move = outcome(due, random.randrange) if due else random.choice(GAME.rules.moves(state, seat))
+            state = accepted(GAME.rules.play(state, CHANCE if due else seat, move), move)
     return state
 
 
@@ -33,9 +33,9 @@ def deployed(commander: Commander, **chosen: str) -> State:
     """Return the skirmish after both sides were put up by one commander."""
     state, random = begun("skirmish", **chosen), Random(0)
     while state.deploying:
-        (seat,) = GAME.to_act(state)
-        move = decide(GAME.view(state, seat), GAME.moves(state, seat), random.randrange, commander)
-        state = accepted(GAME.play(state, seat, move), move)
+        (seat,) = GAME.rules.to_act(state)
+        move = decide(GAME.page.view(state, seat), GAME.rules.moves(state, seat), random.randrange, commander)
+        state = accepted(GAME.rules.play(state, seat, move), move)
     return state
 
 
@@ -50,11 +50,11 @@ def test_the_player_sees_in_a_view_the_whole_position(preset: str) -> None:
     random, state = Random(7), begun(preset)
     for _ in range(40):
         state = after(state, random, 5)
-        view = GAME.view(state, "aztecs")
+        view = GAME.page.view(state, "aztecs")
         found = position(view)
-        assert GAME.view(found, "aztecs") == view
-        for seat in GAME.to_act(state):
-            assert GAME.moves(found, seat) == GAME.moves(state, seat)
+        assert GAME.page.view(found, "aztecs") == view
+        for seat in GAME.rules.to_act(state):
+            assert GAME.rules.moves(found, seat) == GAME.rules.moves(state, seat)
 
 
 def test_the_strong_player_takes_cortez_out_on_the_lake_when_that_wins_more_often() -> None:
@@ -71,5 +71,5 @@ def test_without_playthroughs_it_keeps_the_app_s_own_array() -> None:
     ready = begun("skirmish")
     for seat in GAME.seatings[2]:
         for move in (Move("rest"), Move("ready")):
-            ready = accepted(GAME.play(ready, seat, move), move)
+            ready = accepted(GAME.rules.play(ready, seat, move), move)
     assert deployed(replace(SKILLS[STRONG], playthroughs=0)).at == ready.at

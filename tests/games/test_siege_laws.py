@@ -20,24 +20,24 @@ from tests.games.playouts import accepted, drawn
 
 def opened(preset: str = "skirmish", **chosen: Any) -> State:
     options = {option.key: option.default for option in GAME.options} | dict(GAME.presets[preset]) | chosen
-    state = GAME.setup(options, ("aztecs", "spaniards"))
+    state = GAME.rules.setup(options, ("aztecs", "spaniards"))
     for _ in range(2):
         for name in ("rest", "ready"):
-            state = accepted(GAME.play(state, GAME.to_act(state)[0], Move(name)), Move(name))
+            state = accepted(GAME.rules.play(state, GAME.rules.to_act(state)[0], Move(name)), Move(name))
     return state
 
 
 def played(state: State, random: Random, longest: int) -> Any:
     """Yield the states of random play that marches and fights much and ends few phases early."""
     for _ in range(longest):
-        if GAME.on_turn(state) is None:
+        if GAME.rules.on_turn(state) is None:
             return
-        seat = GAME.to_act(state)[0]
-        listed = [move for move in GAME.moves(state, seat) if move.name != "claim"]
+        seat = GAME.rules.to_act(state)[0]
+        listed = [move for move in GAME.rules.moves(state, seat) if move.name != "claim"]
         if len(listed) > 1 and random.random() < 0.9:
             listed = [move for move in listed if move.name != "done"]
         move = drawn(listed, random)
-        before, state = state, accepted(GAME.play(state, seat, move), move)
+        before, state = state, accepted(GAME.rules.play(state, seat, move), move)
         yield before, seat, move, state
 
 
@@ -143,10 +143,10 @@ def test_on_a_mirrored_map_everything_is_the_same_upside_down() -> None:
             if before.stage == "fire" and len(before.agenda) > 1:
                 break  # fires are asked in the order of their hexes
             turned = sorted(
-                Move(each.name, tuple(over(arg) for arg in each.args)) for each in GAME.moves(before, seat)
+                Move(each.name, tuple(over(arg) for arg in each.args)) for each in GAME.rules.moves(before, seat)
             )
-            assert turned == GAME.moves(other, seat)
-            other = accepted(GAME.play(other, seat, Move(move.name, tuple(map(over, move.args)))), move)
+            assert turned == GAME.rules.moves(other, seat)
+            other = accepted(GAME.rules.play(other, seat, Move(move.name, tuple(map(over, move.args)))), move)
             assert (other.routed, other.purse, other.outcome) == (after.routed, after.purse, after.outcome)
             assert [over(grid.names[h]) if h >= 0 else h for h in after.at] == [
                 grid.names[h] if h >= 0 else h for h in other.at

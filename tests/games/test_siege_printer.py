@@ -15,7 +15,7 @@ PRESS = press.Press(registry.load())
 
 
 def test_the_table_of_forces_adds_up_to_both_sides_of_the_text() -> None:
-    forces: Any = GAME.sheet("forces", "en")
+    forces: Any = GAME.printer.sheet("forces", "en")
     totals = {each["side"]: each for each in forces["totals"]}
     assert (totals["aztecs"]["full"], totals["spaniards"]["full"]) == (46, 46)
     for side, total in totals.items():
@@ -43,8 +43,8 @@ def test_the_phases_of_a_turn_are_numbered_with_whose_they_are() -> None:
 
 def test_a_tables_own_map_is_cut_into_tiles_like_those_that_ship() -> None:
     options = {option.key: option.default for option in GAME.options}
-    state = GAME.setup(options, ("aztecs", "spaniards"))
-    assert GAME.own_sheet(state, "map", "en") == GAME.sheet("map_full", "en")
+    state = GAME.rules.setup(options, ("aztecs", "spaniards"))
+    assert GAME.printer.own_sheet(state, "map", "en") == GAME.printer.sheet("map_full", "en")
 
 
 def test_no_line_lies_on_the_cut_of_a_tile_and_marks_outside_show_it() -> None:
@@ -83,9 +83,9 @@ def test_what_is_written_above_a_tile_and_the_ruler_below_it_lie_within_what_a_p
 
 def test_a_map_is_also_drawn_whole_as_a_board() -> None:
     for name in ("full", "skirmish"):
-        whole: Any = GAME.sheet(f"whole_{name}", "en")
+        whole: Any = GAME.printer.sheet(f"whole_{name}", "en")
         (tile,) = whole["tiles"]
-        board = GAME.boards[f"whole_{name}"]
+        board = GAME.printer.boards[f"whole_{name}"]
         assert (tile["width"], tile["height"]) == (round(board.width, 1), round(board.height, 1))
         hexes = sum(len(ground["hexes"].split("M")) - 1 for ground in tile["grounds"])
         assert hexes == {"full": 528, "skirmish": 208}[name]

@@ -85,11 +85,11 @@ def test_a_routed_unit_that_an_enemy_comes_up_to_flees_at_once() -> None:
     state = marched(scene(AZTEC["move"], {W[0]: "f5", T[0]: "c5", CORTEZ: "a1"}, routed=(T[0],)), W[0], 2)
     state = do(state, "go", "d5")
     assert due(state) == "flight"
-    assert GAME.chance(state).seat == "spaniards"
+    assert GAME.rules.chance(state).seat == "spaniards"
     after = dice(state, 1)
-    assert GAME.to_act(after) == ("spaniards",)
+    assert GAME.rules.to_act(after) == ("spaniards",)
     after = do(after, "retreat", moves(after, "retreat")[0])
-    assert GAME.to_act(after) == ("aztecs",)
+    assert GAME.rules.to_act(after) == ("aztecs",)
     assert not after.agenda
 
 
@@ -308,7 +308,7 @@ def test_a_routed_attacker_flees_from_its_defender() -> None:
     """Ruling S36."""
     state = fought(1, 4, 1)
     numbers, distance = state.field.grid.numbers, state.field.grid.distance
-    assert GAME.to_act(state) == ("aztecs",)
+    assert GAME.rules.to_act(state) == ("aztecs",)
     assert all(distance(numbers[name], numbers["d5"]) == 2 for name in moves(state, "retreat"))
 
 
@@ -359,7 +359,7 @@ def test_after_ten_quiet_turns_a_draw_may_be_claimed_and_after_twenty_it_is_one(
     assert "claim" in {move.name for move in moves(quiet(11))}
     drawn = do(quiet(11), "claim")
     assert drawn.outcome == Outcome("draw")
-    assert GAME.result(drawn).picture == "temple-front", "the picture of a draw is of neither leader"
+    assert GAME.rules.result(drawn).picture == "temple-front", "the picture of a draw is of neither leader"
     assert do(quiet(20), "done").outcome == Outcome("draw")
     assert do(quiet(19), "done").outcome is None
     assert "claim" not in {move.name for move in moves(quiet(30, quiet_limit="off"))}
@@ -378,7 +378,7 @@ def test_a_turn_has_eight_phases_in_their_order() -> None:
 
 def test_nobody_moves_out_of_turn() -> None:
     state = scene(SPANISH["move"], {W[0]: "g5", T[0]: "e5"})
-    refusal = GAME.play(state, "aztecs", Move("march", (W[0],)))
+    refusal = GAME.rules.play(state, "aztecs", Move("march", (W[0],)))
     assert isinstance(refusal, Refusal)
     assert refusal.code == "not_yours"
-    assert isinstance(GAME.play(state, CHANCE, Move("pace", (3,))), Refusal)
+    assert isinstance(GAME.rules.play(state, CHANCE, Move("pace", (3,))), Refusal)

@@ -32,8 +32,8 @@ from tests.games.battlefield import (
 def test_a_march_is_declared_then_rolled_with_one_die_or_two() -> None:
     """Ruling S6."""
     state = scene(SPANISH["move"], {T[0]: "c5", W[0]: "k9"})
-    assert set(GAME.chance(do(state, "march", T[0])).outcomes.values()) == {Fraction(1, 6)}
-    forced = GAME.chance(do(state, "force", T[0])).outcomes
+    assert set(GAME.rules.chance(do(state, "march", T[0])).outcomes.values()) == {Fraction(1, 6)}
+    forced = GAME.rules.chance(do(state, "force", T[0])).outcomes
     assert forced[Move("pace", (7,))] == Fraction(1, 6)
     assert forced[Move("pace", (2,))] == Fraction(1, 36)
     assert sum(forced.values()) == 1

@@ -48,7 +48,7 @@ def test_s42_the_figures_of_both_readings_stand_beside_the_option(language: str)
 
 def opened(preset: str = "skirmish", **chosen: str | int):
     options = {option.key: option.default for option in GAME.options} | dict(GAME.presets[preset]) | chosen
-    return GAME.setup(options, ("aztecs", "spaniards"))
+    return GAME.rules.setup(options, ("aztecs", "spaniards"))
 
 
 def test_clear_ground_costs_one_point() -> None:
@@ -97,19 +97,19 @@ def test_without_a_garrison_any_array_will_do() -> None:
 def test_the_aztecs_place_first_in_the_city_then_the_others_outside_it() -> None:
     """Ruling S31."""
     state = opened()
-    assert GAME.to_act(state) == ("aztecs",)
+    assert GAME.rules.to_act(state) == ("aztecs",)
     names = state.field.grid.names
     assert set(moves(state, "place")) == {names[h] for h in range(len(names)) if state.field.city >> h & 1}
     state = do(do(state, "rest"), "ready")
-    assert GAME.to_act(state) == ("spaniards",)
+    assert GAME.rules.to_act(state) == ("spaniards",)
     assert not any(state.field.city >> state.field.grid.numbers[name] & 1 for name in moves(state, "place"))
 
 
 def test_the_spaniards_may_place_first() -> None:
     """Ruling S31, `setup_order` spaniards_first."""
     state = opened(setup_order="spaniards_first")
-    assert GAME.to_act(state) == ("spaniards",)
-    assert GAME.to_act(do(do(state, "rest"), "ready")) == ("aztecs",)
+    assert GAME.rules.to_act(state) == ("spaniards",)
+    assert GAME.rules.to_act(do(do(state, "rest"), "ready")) == ("aztecs",)
 
 
 def test_boats_begin_on_the_water_and_may_carry_riders() -> None:
@@ -139,11 +139,11 @@ def test_two_rolls_a_turn_each_take_one_unit_that_its_owner_picks() -> None:
     units |= {CHOLULAS[0]: "a4", ROGUES[0]: "a5", B[0]: "n1"}
     for n in (1, 2, 3):
         state = event(n, units)
-        assert GAME.to_act(state) == ("aztecs",)
+        assert GAME.rules.to_act(state) == ("aztecs",)
         assert moves(state, "succumb") == [W[0], W[1]]
     for n in (4, 5, 6):
         state = event(n, units)
-        assert GAME.to_act(state) == ("spaniards",)
+        assert GAME.rules.to_act(state) == ("spaniards",)
         assert moves(state, "succumb") == [T[0], CHOLULAS[0]]
     state = do(state, "succumb", T[0])
     assert at(state, T[0]) == "dead"

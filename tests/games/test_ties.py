@@ -26,8 +26,8 @@ Scene = tuple[Game[Any], Any]
 
 def decided(scene: Scene, seed: int, level: str = "practised") -> Move | None:
     game, state = scene
-    seat = game.to_act(state)[0]
-    return game.decide(game.view(state, seat), game.moves(state, seat), Random(seed).randrange, level)
+    seat = game.rules.to_act(state)[0]
+    return game.decide(game.page.view(state, seat), game.rules.moves(state, seat), Random(seed).randrange, level)
 
 
 def two_purchases() -> Scene:

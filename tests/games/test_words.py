@@ -46,7 +46,7 @@ def test_every_seat_option_value_and_preset_has_a_name(game: Game[object], langu
 @every_case("language", LANGUAGES)
 def test_every_argument_that_is_refused_has_words_for_it(game: Game[object], language: str) -> None:
     words = LIBRARY.words(language, game.name)
-    for row in game.table or ():
+    for row in game.rules.table or ():
         for name, kind in row.args.items():
             if kind.code != MISFIT:
                 assert words(f"refusal.{kind.code}", **{name: "7", **kind.facts}), f"{row.name} {name}"
@@ -75,20 +75,20 @@ def test_a_sentence_agrees_with_what_it_names(
 def _said(here: Combination) -> Iterator[tuple[str, Facts]]:
     random, game = Random(f"words {here}"), here.game
     for _ in range(1 if here.lasting else 3):
-        opening = game.setup(here.any_options(random), here.seats)
+        opening = game.rules.setup(here.any_options(random), here.seats)
         for step in playout(game, opening, random, 250 if here.lasting else CUT_SHORT):
-            for line in game.story(step.before, step.seat, step.move, step.after):
+            for line in game.page.log(step.before, step.seat, step.move, step.after):
                 yield f"log.{line.code}", line.facts
             seat = random.choice((*here.seats, CHANCE))
             yield from _offered(game, step.after, seat, ())
             if random.random() < REFUSED:
                 for by, move in attempts(here, step.after, random):
-                    if isinstance(result := game.play(step.after, by, move), Refusal):
+                    if isinstance(result := game.rules.play(step.after, by, move), Refusal):
                         yield f"refusal.{result.code}", result.facts
 
 
 def _offered(game: Game[object], state: object, seat: Seat, picked: tuple[Arg, ...]) -> Iterator[tuple[str, Facts]]:
-    for choice in game.choices(state, seat, picked):
+    for choice in game.rules.choices(state, seat, picked):
         yield f"choice.{choice.key}", choice.facts
         if choice.move is None and len(picked) < 2:
             yield from _offered(game, state, seat, (*picked, choice.facts["pick"]))

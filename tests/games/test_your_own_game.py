@@ -30,12 +30,12 @@ def test_it_passes_the_conformance_suite(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_turn_in_which_it_ends_is_its_last(tmp_path: Path) -> None:
     with loaded(tmp_path) as game:
-        state, turns = game.setup({"goal": 10}, ("red", "blue")), set()
-        while acting := game.to_act(state):
-            turns.add(game.turn(state))
-            moves = game.moves(state, acting[0])
-            state = game.play(state, acting[0], moves[-1] if state.rolling else moves[0])
-        assert game.turn(state) == len(turns)
+        state, turns = game.rules.setup({"goal": 10}, ("red", "blue")), set()
+        while acting := game.rules.to_act(state):
+            turns.add(game.rules.turn(state))
+            moves = game.rules.moves(state, acting[0])
+            state = game.rules.play(state, acting[0], moves[-1] if state.rolling else moves[0])
+        assert game.rules.turn(state) == len(turns)
 
 
 LISTED = "listed=lambda state: THROW.all() + STOP.all() * bool(state.gathered),"

@@ -71,7 +71,7 @@ def test_constants_of_a_game_without_levels_are_refused() -> None:
     ("market", "short", 2), ("mexica", "evening", 2), ("moctezuma", "swift", 2), ("siege", "skirmish", 2),
 ])  # fmt: skip
 def test_players_of_every_level_end_their_games(name: str, preset: str, seats: int) -> None:
-    for level in GAMES[name].levels:
+    for level in GAMES[name].bot.levels:
         setup = Setup(game=name, preset=preset, seats=seats, habits=(f"app {level}",) * seats)
         assert not play(setup, "", 1).stood_still
 

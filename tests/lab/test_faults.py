@@ -31,7 +31,7 @@ FAULTS = {
         "move 3: chance with toss heads raises KeyError: 'prize' (line ",
     ),
     "the rules raise when a game begins": (
-        "return State(Chosen.of(options))",
+        "return State(Chosen(**options))",
         'raise RuntimeError("no coin")',
         [],
         "move 0: nobody with no move yet raises RuntimeError: no coin (line ",

@@ -48,7 +48,7 @@ def test_each_broker_of_a_list_may_die_in_turn_and_every_token_is_stored_once(
             numbers = [row["seq"] for row in temple.ledger()]
             assert numbers == list(range(1, pressed + 1))
             view = home.services.tables.get(table.id)
-            assert view.game.view(view.state, None)["total"] == pressed
+            assert view.game.page.view(view.state, None)["total"] == pressed
         finally:
             intake.stop()
             temple.kill()

@@ -40,7 +40,7 @@ def now(home: WebHome, table_id: str) -> Table:
 
 def pages(phone: Browser, table: Table, seat: Seat, picked: tuple[Arg, ...] = ()) -> Iterator[str]:
     """Yield the addresses of the levels of an aid's choices: of each level the first that leads to another."""
-    deeper = [each for each in table.game.choices(table.state, seat, picked) if each.move is None]
+    deeper = [each for each in table.game.rules.choices(table.state, seat, picked) if each.move is None]
     for key in dict.fromkeys(each.key for each in deeper):
         path = (*picked, next(each for each in deeper if each.key == key).facts["pick"])
         yield f"/t/{table.id}/picks?seat={seat}&picked={json.dumps(path)}"
@@ -52,10 +52,10 @@ def test_an_aid_shows_its_page_and_its_choices_after_any_taps(home: WebHome, gam
     phone, random = home.browser(), Random(f"{game} {aid}")
     table = opened(home, phone, game, aid)
     for _, phone.language in zip(range(TAPS), cycle(LANGUAGES), strict=False):
-        seat = table.game.to_act(table.state)[0]
+        seat = table.game.rules.to_act(table.state)[0]
         for path in (f"/t/{table.id}", f"/t/{table.id}/screen", *pages(phone, table, seat)):
-            assert phone.get(path).status_code == 200, f"{path} {table.game.notation(table.state)}"
-        moves = table.game.moves(table.state, seat)
+            assert phone.get(path).status_code == 200, f"{path} {table.game.rules.notation(table.state)}"
+        moves = table.game.rules.moves(table.state, seat)
         if not moves:
             break
         move = drawn(moves, random)
@@ -95,7 +95,7 @@ def test_a_number_out_of_range_is_refused_in_the_rules_own_words(
     words = LIBRARY.words(language, f"{game}.{aid}")
     for seat, move, digits in typed_fields(phone.get(f"/t/{table.id}").get_data(as_text=True)):
         for n in (10**digits - 1, 10**8):
-            refusal = table.game.play(table.state, seat, Move(move.name, (*move.args, n)))
+            refusal = table.game.rules.play(table.state, seat, Move(move.name, (*move.args, n)))
             assert isinstance(refusal, Refusal)
             assert refusal.code != MISFIT, refusal
             form = {"seat": seat, "move": json.dumps(move.to_json()), "typed": str(n)}

@@ -37,7 +37,7 @@ def over(home: WebHome, game: str, preset: str) -> tuple[Table, Browser]:
 @pytest.mark.parametrize(("game", "preset"), TABLES)
 def test_a_look_says_who_won_with_how_much_and_why_and_leads_on(home: WebHome, game: str, preset: str) -> None:
     table, ana = over(home, game, preset)
-    result = table.game.result(table.state)
+    result = table.game.rules.result(table.state)
     assert result is not None
     names = dict(zip(table.charter.seats, ("Ana", "Beto"), strict=True))
     for page, phone in (("", ana), ("", home.browser()), ("/screen", home.browser())):
@@ -82,7 +82,7 @@ def test_while_a_game_runs_it_has_no_end_to_show_or_to_pass_on(home: WebHome) ->
 @pytest.mark.parametrize(("game", "preset"), TABLES)
 def test_a_result_is_a_text_a_picture_and_a_file_for_bg_stats(home: WebHome, game: str, preset: str) -> None:
     table, ana = over(home, game, preset)
-    result = table.game.result(table.state)
+    result = table.game.rules.result(table.state)
     assert result is not None
     text = ana.get(f"/t/{table.id}/result.txt")
     assert text.mimetype == "text/plain"

@@ -68,7 +68,7 @@ def _for_others(table: Table, seat: str, html: str) -> list[str]:
                 wrong.append(f"a move of {fields['seat']}")
             else:
                 move = Move.from_json(json.loads(fields["move"]))
-                wrong += [] if table.game.acts_for(table.state, seat, move) == seat else [str(move)]
+                wrong += [] if table.game.rules.acts_for(table.state, seat, move) == seat else [str(move)]
     return wrong
 
 
@@ -86,12 +86,12 @@ def test_a_phone_offers_in_sight_what_is_its_own_to_do_and_nothing_else(
         for seat, phone in phones.items():
             html = phone.get(f"/t/{table.id}").get_data(as_text=True)
             assert _for_others(table, seat, html) == []
-            acts = seat in table.game.to_act(table.state) or table.may_bring([seat])
+            acts = seat in table.game.rules.to_act(table.state) or table.may_bring([seat])
             if not acts:
                 assert not re.search(PRIMARY, _outside(html))
-        actors = table.game.to_act(table.state)
+        actors = table.game.rules.to_act(table.state)
         seat = table.on_turn if table.on_turn in actors else actors[0]
-        move = chance.choice(table.game.moves(table.state, seat))
+        move = chance.choice(table.game.rules.moves(table.state, seat))
         by = keys.get(seat) or keys[table.on_turn or next(iter(keys))]
         request = f"r{next(home.requests)}"
         if seat == CHANCE:

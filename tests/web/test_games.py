@@ -68,7 +68,7 @@ def test_every_aid_and_sheet_of_our_games_has_a_name_and_says_what_it_is(club: W
     for language in LANGUAGES:
         for name, game in club.services.tables.games.items():
             own = library.words(language, name).layers[0]
-            wanted = [f"sheet.{sheet}.{part}" for sheet in game.sheets for part in ("name", "about")]
+            wanted = [f"sheet.{sheet}.{part}" for sheet in game.printer.sheets for part in ("name", "about")]
             wanted += ["name", "about"] if registry.parts(name)[1] else []
             assert [key for key in wanted if key not in own] == [], name
 

@@ -68,7 +68,7 @@ class Place:
         """Return what a browser would send in a field."""
         now = self.home.services.tables.get(self.table.id)
         seat = now.on_turn or "east"
-        moves = now.game.moves(now.state, seat)
+        moves = now.game.rules.moves(now.state, seat)
         likely = {
             "code": [self.table.code],
             "game": [*self.home.services.tables.games, "nothing"],
@@ -99,7 +99,7 @@ class Place:
             "code": [self.table.code],
             "game": ["mexica", "market"],
             "aid": [*self.home.services.tables.games["market"].tools, "nothing"],
-            "sheet": [*self.home.services.tables.games["mexica"].sheets[:2], "nothing"],
+            "sheet": [*self.home.services.tables.games["mexica"].printer.sheets[:2], "nothing"],
             "name": ["templo"],
             "filename": ["table.js", "lake.css", "icon.svg", "../__init__.py", "print//leaf.css"],
             "page": ["temple", "nothing"],

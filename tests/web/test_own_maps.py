@@ -95,7 +95,7 @@ def test_a_tables_map_opens_in_the_editor_and_prints(home: WebHome, phone: Brows
         assert ("Mi cerro" in paper.get_data(as_text=True)) == (chosen == own)
         draft = editor(phone, home, **{"option.map": f"@table:{table.id}"})
         field = maps.field_of(draft.game.written(draft.state))
-        assert field.ground == table.game.setup(table.options, ("aztecs", "spaniards")).field.ground
+        assert field.ground == table.game.rules.setup(table.options, ("aztecs", "spaniards")).field.ground
         assert phone.get(f"/t/{draft.id}/print/map").status_code == 200
 
 

@@ -47,7 +47,7 @@ class Kept(press.Press):
 
 PRESS = Kept()
 GAMES = PRESS.games
-SETS = [(game, page) for game in GAMES.values() for page in game.pieces]
+SETS = [(game, page) for game in GAMES.values() for page in game.printer.pieces]
 DRAWN = [
     ("mexica", "week_cards"),
     ("moctezuma", "names"),
@@ -126,7 +126,9 @@ def test_every_face_has_a_name_for_files_and_one_for_people(game: Any, page: str
 
 def test_every_card_of_mexica_is_a_face_of_its_own() -> None:
     faces = [
-        face for page in GAMES["mexica"].pieces for face in pieces.PieceSet(PRESS, GAMES["mexica"], page, "en").faces
+        face
+        for page in GAMES["mexica"].printer.pieces
+        for face in pieces.PieceSet(PRESS, GAMES["mexica"], page, "en").faces
     ]
     assert [face.piece.face for face in faces] == [card.id for card in DECK]
     assert {face.copies for face in faces} == {1}
@@ -163,7 +165,7 @@ def test_a_chit_is_a_disc_of_25_mm_and_its_rim_s_colour_is_all_round_it(
 
 @pytest.mark.parametrize(("game", "page"), LARGE)
 def test_the_first_cards_of_a_large_deck_can_be_exported_and_their_backs_are_alike(game: str, page: str) -> None:
-    kind, leaves = GAMES[game].pieces[page], 6
+    kind, leaves = GAMES[game].printer.pieces[page], 6
     drawn = pieces.Drawn(
         Kept(leaves).single(GAMES[game], page, "en", kind.width, kind.height), kind.width, kind.height
     )
@@ -214,7 +216,7 @@ def test_a_template_runs_an_eighth_of_an_inch_past_the_cut_at_300_dpi() -> None:
 def test_a_board_is_never_smaller_than_it_is_printed() -> None:
     chosen = {}
     for game in GAMES.values():
-        for page, board in game.boards.items():
+        for page, board in game.printer.boards.items():
             template, turned = game_crafter.board_template(board.width, board.height)
             wide, high = template.safe if not turned else tuple(reversed(template.safe))
             assert wide >= board.width
@@ -233,7 +235,7 @@ def test_the_guide_names_the_template_of_every_piece_and_board_with_its_size() -
     guide = (Path(__file__).parents[2] / "docs" / "print-and-play.md").read_text(encoding="utf-8")
     used = {game_crafter.template_of(pieces.PieceSet(PRESS, game, page, "en")) for game, page in SETS}
     for game in GAMES.values():
-        used |= {game_crafter.board_template(board.width, board.height)[0] for board in game.boards.values()}
+        used |= {game_crafter.board_template(board.width, board.height)[0] for board in game.printer.boards.values()}
     rows = [line for line in guide.splitlines() if line.startswith("|")]
     for template in used:
         (row,) = [line for line in rows if f"`{template.name}`" in line]

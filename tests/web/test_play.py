@@ -260,7 +260,7 @@ def test_one_shared_phone_acts_for_whoever_is_on_turn(home: WebHome, phone: Brow
 def test_every_choice_of_a_game_has_words_in_every_language(home: WebHome) -> None:
     table = home.table()
     state, game = table.state, table.game
-    seen: dict[str, Choice] = {choice.key: choice for choice in game.choices(state, "east")}
+    seen: dict[str, Choice] = {choice.key: choice for choice in game.rules.choices(state, "east")}
     site = home.app.extensions["site"]
     for language in ("en", "es"):
         words = site.renderer.words(language, table)

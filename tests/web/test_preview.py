@@ -51,6 +51,6 @@ def test_a_level_deeper_shows_below_each_choice_what_it_would_change(home: WebHo
         phone.move(table, now.on_turn or "", "coin", 0, version=now.version)
     table = home.services.tables.get(table.id)
     seat = table.on_turn or ""
-    cell = next(move.args[0] for move in table.game.moves(table.state, seat) if move.name == "shift")
+    cell = next(move.args[0] for move in table.game.rules.moves(table.state, seat) if move.name == "shift")
     path = f'/t/{table.id}/picks?seat={seat}&picked=["shift",{cell}]'
     assert "Your coins: 1 → 0." in text_of(phone.get(path))

@@ -110,9 +110,9 @@ class Server(RuleBasedStateMachine):
     def play(self, phone: int | None, data: st.DataObject, late: int, many: int) -> None:
         for _ in range(many):
             table = self.table
-            due, acting = table.chance(), [seat for seat in table.game.to_act(table.state) if seat != CHANCE]
+            due, acting = table.chance(), [seat for seat in table.game.rules.to_act(table.state) if seat != CHANCE]
             seat = data.draw(st.sampled_from([CHANCE] if due else acting or list(table.charter.seats)))
-            moves = table.game.moves(table.state, seat)
+            moves = table.game.rules.moves(table.state, seat)
             move = data.draw(st.sampled_from(moves[:40])) if moves else Move("end_turn")
             holder = self._holder(str(due.seat) if due else seat)
             self._say(holder if phone is None else phone, seat, move, table.version - late)
@@ -230,11 +230,11 @@ def _folded(table: Table, entries: Any) -> Any:
     for entry in entries:
         match entry:
             case Entry(action=Begin()):
-                states = [table.game.setup(table.options, table.charter.seats)]
+                states = [table.game.rules.setup(table.options, table.charter.seats)]
             case Entry(action=Undo()):
                 states.pop()
             case Entry(action=Move() as move):
-                after = table.game.play(states[-1], entry.by, move)
+                after = table.game.rules.play(states[-1], entry.by, move)
                 assert not isinstance(after, Refusal)
                 states.append(after)
     return states[-1] if states else None

@@ -169,7 +169,7 @@ def reached(path: str) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
 def test_cut_marks_and_colour_past_the_cut_stay_inside_what_a_printer_reaches(paper: Paper) -> None:
-    sizes = {(pieces.width, pieces.height) for game in GAMES.values() for pieces in game.pieces.values()}
+    sizes = {(pieces.width, pieces.height) for game in GAMES.values() for pieces in game.printer.pieces.values()}
     for width, height in sizes:
         for x, y in reached(paper.grid(width, height).marks):
             assert MARGIN - 1e-9 <= x <= paper.width - MARGIN + 1e-9
@@ -295,7 +295,7 @@ def test_one_file_holds_everything_that_a_table_of_some_players_needs() -> None:
     for players, records in ((2, 1), (3, 2), (4, 2)):
         (sheet,) = [each for each in PRESS.everything(players, ["moctezuma"]) if each.language == "en"]
         assert sheet.pages.count("records") == records
-        assert set(sheet.pages) == set(sheet.game.sheets)
+        assert set(sheet.pages) == set(sheet.game.printer.sheets)
         assert sheet.pages.count("board") == 1
     assert sheet.file(Printing(PAPERS["letter"], True, True)) == (
         "moctezuma-everything-en-4-letter-low-ink-fronts.pdf"

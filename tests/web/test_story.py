@@ -235,7 +235,7 @@ def fields(html: str) -> dict[str, str]:
 
 def given(home: WebHome, table_id: str, seat: str) -> dict[str, int]:
     table = home.services.tables.get(table_id)
-    return dict(table.game.view(table.state, None)["given"][seat])  # type: ignore[call-overload,index]
+    return dict(table.game.page.view(table.state, None)["given"][seat])  # type: ignore[call-overload,index]
 
 
 def test_what_waits_is_shown_with_its_time_its_slot_and_its_doubt(home: WebHome, phone: Browser) -> None:

@@ -25,7 +25,7 @@ papers = pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: pap
 
 
 def decks(game: str) -> list[Any]:
-    found: Any = GAMES[game].sheet("boxes", "en")["boxes"]
+    found: Any = GAMES[game].printer.sheet("boxes", "en")["boxes"]
     return list(found)
 
 
@@ -52,7 +52,7 @@ def points(path: str) -> list[tuple[float, float]]:
 
 def test_every_deck_that_is_printed_has_its_boxes_with_a_place_for_each_card() -> None:
     assert {deck["name"]: deck["cards"] for deck in decks("mexica")} == {
-        f"pile.{pile}": len(GAMES["mexica"].sheet(f"{pile}_cards", "en")["cards"])  # type: ignore[arg-type]
+        f"pile.{pile}": len(GAMES["mexica"].printer.sheet(f"{pile}_cards", "en")["cards"])  # type: ignore[arg-type]
         for pile in ("day", "week", "war", "rain")
     }
     assert [deck["cards"] for deck in decks("moctezuma")] == [110, 10]

@@ -76,7 +76,7 @@ class Replay:
         expected = self._export.state
         if table is None or table.state is None:
             self._print("The game has not begun.")
-        elif expected and (reached := self._game.notation(table.state)) != expected:
+        elif expected and (reached := self._game.rules.notation(table.state)) != expected:
             self._print(f"The file does not lead where it says.\n  it says  {expected}\n  it leads {reached}")
             return 1
         else:
@@ -110,7 +110,7 @@ class Replay:
         )
         self._print(f"{entry.n:5}  {entry.at:%H:%M:%S}  {what}{f' ({entry.hand})' if entry.hand else ''}")
         if self._states and after.state is not None:
-            self._print(f"       {self._game.notation(after.state)}")
+            self._print(f"       {self._game.rules.notation(after.state)}")
 
     def _print(self, text: str) -> None:
         print(text, file=self._out)

@@ -64,7 +64,7 @@ class PieceSet:
 
     def __init__(self, press: Press, game: Game[Any], page: str, language: str) -> None:
         self.game, self.page, self.language = game, page, language
-        self.kind: Pieces = game.pieces[page]
+        self.kind: Pieces = game.printer.pieces[page]
         self.pieces: Sequence[Piece] = self.kind.pieces(language)
         self._press = press
 
@@ -121,14 +121,14 @@ class Boards:
 
 def sets(press: Press, game: Game[Any], language: str, page: str = "") -> Iterator[PieceSet]:
     """Yield the pieces of each page of a game, or of one."""
-    for each in game.pieces:
+    for each in game.printer.pieces:
         if page in ("", each):
             yield PieceSet(press, game, each, language)
 
 
 def boards(press: Press, game: Game[Any], language: str, page: str = "") -> Iterator[Boards]:
     """Yield the boards of each page of a game, or of one; raises `SheetsError`."""
-    for each, board in game.boards.items():
+    for each, board in game.printer.boards.items():
         if page in ("", each):
             drawn = Drawn(press.single(game, each, language, board.width, board.height), board.width, board.height)
             yield Boards(game, each, language, board, drawn)

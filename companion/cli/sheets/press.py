@@ -38,13 +38,14 @@ class Sheet:
     @property
     def pages(self) -> Sequence[str]:
         """The names of the pages that it holds."""
-        return self.game.copies(self.players) if self.players else [self.name]
+        return self.game.printer.copies(self.players) if self.players else [self.name]
 
     def file(self, printing: Printing) -> str:
         """Return the name of its PDF; what is usual goes without saying."""
         suffix = "" if printing.paper.name == DEFAULT else f"-{printing.paper.name}"
         suffix += "-low-ink" * printing.low_ink + "-fronts" * printing.fronts_only
-        if printing.stock != STOCK and any("boxes" in self.game.sheet(page, self.language) for page in self.pages):
+        sheets = (self.game.printer.sheet(page, self.language) for page in self.pages)
+        if printing.stock != STOCK and any("boxes" in sheet for sheet in sheets):
             suffix += f"-cards-{printing.stock:g}mm"
         suffix = f"-{self.players}{suffix}" if self.players else suffix
         return f"{self.game.name}-{self.name}-{self.language}{suffix}.pdf"
@@ -64,11 +65,11 @@ class Press:
         for words in wanted or self.games:
             name, _, sheet = words.partition("/")
             game = self._game(name)
-            if sheet and sheet not in game.sheets:
+            if sheet and sheet not in game.printer.sheets:
                 raise SheetsError(
-                    f"{name} has no sheet {sheet!r}; expected one of {', '.join(game.sheets) or 'none'}"
+                    f"{name} has no sheet {sheet!r}; expected one of {', '.join(game.printer.sheets) or 'none'}"
                 )
-            for each in [sheet] if sheet else game.sheets:
+            for each in [sheet] if sheet else game.printer.sheets:
                 for language in LANGUAGES:
                     yield Sheet(game, each, language)
 
@@ -80,7 +81,7 @@ class Press:
         for words in wanted or self.games:
             name, _, page = words.partition("/")
             game = self._game(name)
-            known = [*game.pieces, *game.boards]
+            known = [*game.printer.pieces, *game.printer.boards]
             if page and page not in known:
                 raise SheetsError(f"{name} has no pieces {page!r}; expected one of {', '.join(known) or 'none'}")
             for language in LANGUAGES:
@@ -121,7 +122,7 @@ class Press:
             "print_stylesheets": stylesheets(sheet.game.name, self._folders[sheet.game.name], printing, self._file),
             "leaves": Markup("\n").join(
                 self._renderer.sheet(
-                    sheet.game.name, page, sheet.language, printing, sheet.game.sheet(page, sheet.language)
+                    sheet.game.name, page, sheet.language, printing, sheet.game.printer.sheet(page, sheet.language)
                 )
                 for page in sheet.pages
             ),

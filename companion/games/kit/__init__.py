@@ -54,6 +54,7 @@ from companion.games.kit.parts import Rules as Rules
 from companion.games.kit.parts import TempleRules as TempleRules
 from companion.games.kit.parts import least as least
 from companion.games.kit.preview import Preview as Preview
+from companion.games.kit.preview import preview as preview
 from companion.games.kit.result import Result as Result
 from companion.games.kit.search import Search as Search
 from companion.games.kit.table import ANYONE as ANYONE

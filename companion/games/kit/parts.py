@@ -10,9 +10,9 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
 from companion.games.kit.guide import Guide, by_choices
-from companion.games.kit.levels import Skill
+from companion.games.kit.levels import LEVELS, PRACTISED, Skill
 from companion.games.kit.log import Line
-from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
+from companion.games.kit.moves import CHANCE, Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.result import Result
 from companion.games.kit.table import MoveTable
 from companion.games.kit.temple import Mood, TokenAudit, TokenDrop
@@ -35,6 +35,10 @@ class Choices(Protocol[T]):
 
     def __call__(self, state: T, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
         """Return one level of choices."""
+
+
+_FOLLOWS: Any = None
+"""Stands for a function that follows from the other rules, until they are complete."""
 
 
 def _no_chance(state: Any) -> Chance | None:
@@ -79,21 +83,21 @@ class Rules(Generic[S]):
     """The seat whose turn it is, or None when the game is over."""
     turn: Callable[[S], int] = attrgetter("turn")
     """The number of the turn now running, counted from 1; a token's doubt depends on when it began."""
-    to_act: Callable[[S], tuple[Seat, ...]] | None = None
+    to_act: Callable[[S], tuple[Seat, ...]] = _FOLLOWS
     """The seats that have a move now, `CHANCE` among them where it has; empty when the game is over.
 
     Without it that is `CHANCE` while something is due from it, and else the seat on turn.
     """
-    moves: Callable[[S, Seat], list[Move]] | None = None
+    moves: Callable[[S, Seat], list[Move]] = _FOLLOWS
     """Exactly the legal moves of a seat, sorted; of `CHANCE` the outcomes that may come now."""
     listed: Callable[[S], Iterable[Move]] | None = None
     """The legal moves of the seat that must act, where there are no `moves`: a move is legal where it is listed."""
     table: MoveTable[S] | None = None
     """Every move of the game with its arguments, who makes it and what it does; `play` follows from it."""
-    play: Callable[[S, Seat, Move], S | Refusal] | None = None
+    play: Callable[[S, Seat, Move], S | Refusal] = _FOLLOWS
     """The state after a seat's move, or why it cannot be made, where no `table` says it. The given state is never
     changed."""
-    choices: Choices[S] | None = None
+    choices: Choices[S] = _FOLLOWS
     """The legal moves of a seat one level at a time; without it all are on one level, the facts their arguments."""
     chance: Callable[[S], Chance | None] = _no_chance
     """The outcome of chance that is due now, or None."""
@@ -126,17 +130,46 @@ class Rules(Generic[S]):
     notation: Callable[[S], str] = encoded
     """The state in one line for its readers, in exports and playthroughs."""
 
+    def __post_init__(self) -> None:
+        """Fill in what follows from the rest; raises `TypeError` where moves or what they do follow from nothing."""
+        if self.moves is None and self.listed is None:
+            raise TypeError("rules have neither moves nor listed; expected one of them")
+        if self.play is None and self.table is None:
+            raise TypeError("rules have no table of moves and no play; expected one of them")
+        following = {"to_act": self._actors, "moves": self._sorted, "play": self._player(), "choices": self._flat}
+        for name, function in following.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, function)
 
-def flat(moves: Callable[[S, Seat], list[Move]], table: MoveTable[S] | None) -> Choices[S]:
-    """Return how moves are chosen that are all on one level; without a table their first argument is called ``n``."""
+    def facts(self, move: Move) -> Mapping[str, Arg]:
+        """Return the arguments of a move by their names; without a table the first is called ``n``."""
+        return self.table.facts(move) if self.table else dict(zip("n", move.args, strict=False))
 
-    def facts(move: Move) -> Mapping[str, Arg]:
-        return table.facts(move) if table else dict(zip("n", move.args, strict=False))
+    def _actors(self, state: S) -> tuple[Seat, ...]:
+        if self.chance(state):
+            return (CHANCE,)
+        seat = self.on_turn(state)
+        return () if seat is None else (seat,)
 
-    def choices(state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        return [] if picked else [Choice(move.name, facts(move), move=move) for move in moves(state, seat)]
+    def _sorted(self, state: S, seat: Seat) -> list[Move]:
+        if self.listed is None or seat not in self.to_act(state):
+            return []
+        due = self.chance(state)
+        return sorted(due.outcomes if due else self.listed(state))
 
-    return choices
+    def _flat(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
+        return [] if picked else [Choice(move.name, self.facts(move), move=move) for move in self.moves(state, seat)]
+
+    def _player(self) -> Callable[[S, Seat, Move], S | Refusal]:
+        if self.table is None:
+            return self.play
+        return self.table.play if self.listed is None else self.table.guarded(self._gate, self._legal).play
+
+    def _gate(self, state: S, seat: Seat, move: Move) -> Refusal | None:
+        return None if seat in self.to_act(state) else Refusal("not_yours")
+
+    def _legal(self, state: S, seat: Seat, move: Move) -> Refusal | None:
+        return None if move in self.moves(state, seat) else Refusal("not_now", {"move": move.name})
 
 
 def _as_made(before: Any, by: Seat, move: Move, seat: Seat | None) -> Move:
@@ -237,6 +270,11 @@ class Bot:
     idle: Callable[[Sequence[Move]], Move | None] = _first
     """The move that does least, for a seat that is passed; none waits."""
 
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Those of the `LEVELS` at which it plays, the practised one always among them."""
+        return tuple(level for level in LEVELS if level == PRACTISED or level in self.skills)
+
 
 def _blank(name: str, language: str) -> View:
     return {}
@@ -303,6 +341,10 @@ class Printer(Generic[S]):
     """The names of pages that show what a table has of its own, such as a map."""
     own_sheet: Callable[[S, str, str], View] = _blank_own
     """What such a page shows of one table; everybody who sees the table may print it."""
+
+    def copies(self, players: int) -> list[str]:
+        """Return the names of all `sheets`, each as often as a number of players needs it."""
+        return [name for name in self.sheets for _ in range(-(-players // self.shared_by.get(name, players)))]
 
 
 def _calm(state: Any) -> Mood:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from companion.games.kit.chance import Below, Chance
+from companion.games.kit.game import Game
 from companion.games.kit.log import Line
 from companion.games.kit.moves import CHANCE, Move, Refusal, Seat
-from companion.games.kit.parts import Page, Playtest
 
 FOLLOWED = Fraction(1, 36)
 """The least probability of a state from which further dice are followed; less likely ones stay undecided."""
@@ -35,43 +34,14 @@ class Preview(NamedTuple):
     assumed: bool = False
 
 
-class Playable(Protocol):
-    """What a preview needs of a game."""
-
-    page: Page[Any]
-    playtest: Playtest[Any]
-
-    @property
-    def name(self) -> str:
-        """The game's name."""
-
-    def resample(self, state: Any, seat: Seat, below: Below, /) -> Any:
-        """Return a state that looks the same to a seat."""
-
-    def play(self, state: Any, seat: Seat, move: Move, /) -> Any:
-        """Return the state after a move, or why it cannot be made."""
-
-    def chance(self, state: Any, /) -> Chance | None:
-        """Return what a die has to bring."""
-
-    def to_act(self, state: Any, /) -> tuple[Seat, ...]:
-        """Return who has a move."""
-
-    def moves(self, state: Any, seat: Seat, /) -> list[Move]:
-        """Return the legal moves of a seat."""
-
-    def idle(self, moves: list[Move], /) -> Move | None:
-        """Return the move that does least."""
-
-
-def preview(game: Playable, state: Any, seat: Seat, move: Move) -> Preview:
+def preview(game: Game[Any], state: Any, seat: Seat, move: Move) -> Preview:
     """Return what a seat's move would change, or None if the rules refuse it.
 
     It is played on a state that only looks like the real one to the seat: everything that the seat cannot know was
     drawn again. So a preview reveals nothing hidden.
     """
-    before = game.resample(state, seat, lambda n: 0)
-    after = game.play(before, seat, move)
+    before = game.rules.resample(state, seat, lambda n: 0)
+    after = game.rules.play(before, seat, move)
     if isinstance(after, Refusal):
         return Preview()
     page = game.page
@@ -91,16 +61,16 @@ def preview(game: Playable, state: Any, seat: Seat, move: Move) -> Preview:
     return Preview(certain, tuple(sorted(ways, key=lambda each: -each.share)), assumed)
 
 
-def _ends(game: Playable, state: Any, share: Fraction) -> Iterator[tuple[Fraction, Any, bool]]:
+def _ends(game: Game[Any], state: Any, share: Fraction) -> Iterator[tuple[Fraction, Any, bool]]:
     """Yield the states in which what was begun ends, how likely each is, and whether somebody decided before it."""
     if share < FOLLOWED or not game.page.follows(state):
         yield share, state, False
-    elif due := game.chance(state):
+    elif due := game.rules.chance(state):
         for outcome, likely in due.outcomes.items():
             yield from _ends(game, _played(game, state, CHANCE, outcome), share * likely)
     else:
-        seat = game.to_act(state)[0]
-        move = game.idle(game.moves(state, seat))
+        seat = game.rules.to_act(state)[0]
+        move = game.bot.idle(game.rules.moves(state, seat))
         if move is None:
             yield share, state, False
             return
@@ -108,8 +78,8 @@ def _ends(game: Playable, state: Any, share: Fraction) -> Iterator[tuple[Fractio
             yield likely, ended, True
 
 
-def _played(game: Playable, state: Any, seat: Seat, move: Move) -> Any:
-    after = game.play(state, seat, move)
+def _played(game: Game[Any], state: Any, seat: Seat, move: Move) -> Any:
+    after = game.rules.play(state, seat, move)
     if isinstance(after, Refusal):
         raise ValueError(f"{game.name} lists {move} for {seat!r} and refuses it: {after.code!r}; expected a state")
     return after

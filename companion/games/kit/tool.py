@@ -82,7 +82,7 @@ class Tool(ABC, Generic[S]):
             page=Page(view=self.view, regions=self.regions, log=self.story),
             printer=Printer(own_sheets=self.own_sheets, own_sheet=self.own_sheet),
             makes=self.makes,
-            written=self.written if self.makes else None,
+            written=self.written,
         )
 
     def chance(self, state: S) -> Chance | None:

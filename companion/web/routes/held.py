@@ -141,7 +141,7 @@ def _page(temple: Temple, table: Table | None, problem: str = "", status: int = 
             for each in here.services.temples.decisions.last(temple.name, DECIDED)
         ],
         acting=seat_to_act(table, held) if table is not None else "",
-        counts=table is not None and table.began_at is not None and table.game.uses_temple,
+        counts=table is not None and table.began_at is not None and table.game.temple is not None,
         none=NONE,
         request_id=new_request(),
         problem=problem,

@@ -339,7 +339,7 @@ def _table_title(number: int, table: int) -> str:
 
 
 def _tables_for_temples() -> list[Table]:
-    return [table for table in open_tables(site().services, site().games) if table.game.uses_temple]
+    return [table for table in open_tables(site().services, site().games) if table.game.temple]
 
 
 def _qr(text: str) -> Markup:

@@ -26,10 +26,10 @@ STYLES = Path(__file__).parents[1] / "static" / "print"
 def sheet(game: str, sheet: str) -> Response:
     """Show one of a game's printable pages, laid out for the paper that ``?paper=`` names."""
     found = site().game(game)
-    if sheet not in found.sheets:
+    if sheet not in found.printer.sheets:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
     back = (site().url("game", game=game), site().game_words(game)("name"))
-    leaves = [(sheet, found.sheet(sheet, language()))]
+    leaves = [(sheet, found.printer.sheet(sheet, language()))]
     return _page(found, leaves, "", back, {"route": "sheet", "game": game, "sheet": sheet})
 
 
@@ -37,14 +37,14 @@ def sheet(game: str, sheet: str) -> Response:
 def sheets(game: str) -> Response:
     """Show all of a game's printable pages, each as often as ``?players=`` people need it."""
     found = site().game(game)
-    if not found.sheets:
+    if not found.printer.sheets:
         raise ServiceError("unknown_sheet", sheet="all")
     typed = whole_number(request.args.get("players", ""), 99)
     players = typed if typed is not None and typed in found.seatings else max(found.seatings)
     name = site().game_words(game)("name")
     return _page(
         found,
-        [(each, found.sheet(each, language())) for each in found.copies(players)],
+        [(each, found.printer.sheet(each, language())) for each in found.printer.copies(players)],
         site().words()("print.everything", players=players),
         (site().url("game", game=game), name),
         {"route": "sheets", "game": game, "players": players},
@@ -56,10 +56,10 @@ def sheets(game: str) -> Response:
 def own_sheet(table_id: str, sheet: str) -> Response:
     """Show a printable page of what one table has of its own, as it is now."""
     table = site().services.tables.get(table_id)
-    if sheet not in table.game.own_sheets or not table.steps:
+    if sheet not in table.game.printer.own_sheets or not table.steps:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
     back = (site().url("table", table_id=table_id), table.title)
-    slice_ = table.game.own_sheet(table.state, sheet, language())
+    slice_ = table.game.printer.own_sheet(table.state, sheet, language())
     here_is = {"route": "own_sheet", "table_id": table_id, "sheet": sheet}
     return _page(table.game, [(sheet, slice_)], "", back, here_is)
 

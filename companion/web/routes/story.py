@@ -43,7 +43,7 @@ def story(table_id: str) -> Response:
     steps = _steps(table)
     then = _words_then(steps)
     render = here.renderer.of_story(table, words.language)
-    charts = table.game.charts(table.game.view(each.state, None) for each in ends(steps))
+    charts = table.game.page.charts(table.game.page.view(each.state, None) for each in ends(steps))
     return here.page(
         "story.html",
         table=table,
@@ -136,7 +136,7 @@ def export_csv(table_id: str) -> Response:
     for step in _steps(table):
         entry, before, after = step
         words = here.words(after)
-        turn = table.game.turn(before.state) if before.steps else 0
+        turn = table.game.rules.turn(before.state) if before.steps else 0
         hand = _who(words, entry.hand) if entry.hand else ""
         for line in step.lines:
             what = line_text(words, line.code, line.facts)

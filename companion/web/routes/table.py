@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from companion.games import registry
 from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
+from companion.games.kit import preview as preview_of
 from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.previews import preview_text
@@ -324,7 +325,7 @@ def picks(table_id: str) -> Response:
         raise ServiceError("not_your_seat", seat=seat)
     picked = _read_move(request.args.get("picked", ""))
     path: tuple[Arg, ...] = (picked.name, *picked.args)
-    choices = table.game.choices(table.state, seat, path)
+    choices = table.game.rules.choices(table.state, seat, path)
     due = table.chance()
     whose = due.seat or seat if seat == CHANCE and due else seat
     own = here.audience(table, "phone").seats
@@ -351,7 +352,7 @@ def _foreseen(html: str, table: Table, seat: Seat, choice: Choice) -> str:
     """Return the form of a choice, with what it would change as far as its seat can know."""
     if seat == CHANCE or not choice.move or table.phase != "running":
         return html
-    text = preview_text(site().words(table), table.game.preview(table.state, seat, choice.move))
+    text = preview_text(site().words(table), preview_of(table.game, table.state, seat, choice.move))
     if not text:
         return html
     made = Markup('<div class="foreseen">{}<p>{}</p></div>')
@@ -370,7 +371,7 @@ def preview(table_id: str) -> Response:
         raise ServiceError("not_your_seat", seat=seat)
     moves = [_read_move(text) for text in request.args.getlist("move")[:PREVIEWS]]
     words = here.words(table)
-    return jsonify(previews=[preview_text(words, table.game.preview(table.state, seat, move)) for move in moves])
+    return jsonify(previews=[preview_text(words, preview_of(table.game, table.state, seat, move)) for move in moves])
 
 
 def _read_move(text: str) -> Move:

@@ -32,7 +32,7 @@ def overview_of_silent_store(services: Services) -> ViewModel:
 
 def _overview(services: Services, tables: Sequence[Table], every: Sequence[Table], *, can_list: bool) -> ViewModel:
     titles = {table.id: table.title for table in every}
-    choices = [_choice(table) for table in tables if table.game.uses_temple]
+    choices = [_choice(table) for table in tables if table.game.temple]
     return ViewModel(
         0,
         "organiser",

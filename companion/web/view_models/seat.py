@@ -16,8 +16,8 @@ def page(table: Table, held: Sequence[Seat], stands_in: Seat = "") -> dict[str, 
     holds, and ``chance``: what is due, whose it is, whether it is this phone's, and what may be typed in.
     """
     acting = _acting(table, held)
-    seen = table.game.view(table.state, acting or None)
-    view: dict[str, Json] = dict(table.game.for_stand_in(seen) if stands_in else seen)
+    seen = table.game.page.view(table.state, acting or None)
+    view: dict[str, Json] = dict(table.game.page.for_stand_in(seen) if stands_in else seen)
     view["acting"] = acting
     view["temple"] = table.temple or ""
     view["choices"] = _choices(table, acting) if acting else []
@@ -32,7 +32,7 @@ def _acting(table: Table, held: Sequence[Seat]) -> Seat:
     due = table.chance()
     if due and due.seat in held:
         return due.seat or ""
-    able = [seat for seat in table.game.to_act(table.state) if seat in held] or list(held)
+    able = [seat for seat in table.game.rules.to_act(table.state) if seat in held] or list(held)
     return table.on_turn if table.on_turn and table.on_turn in able else able[0]
 
 
@@ -54,4 +54,4 @@ def _chance(table: Table, held: Sequence[Seat]) -> Json:
 
 def _choices(table: Table, seat: Seat) -> list[Json]:
     """Return what a seat may choose; nothing if the table was closed in the middle of its game."""
-    return [] if table.is_closed else [choice.to_json() for choice in table.game.choices(table.state, seat)]
+    return [] if table.is_closed else [choice.to_json() for choice in table.game.rules.choices(table.state, seat)]

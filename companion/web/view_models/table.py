@@ -80,10 +80,10 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> V
         slices["absent"] = _absent(table, audience)
         view = handheld.page(table, audience.seats, audience.stands_in)
         if audience.layout == "phone" and table.phase == "running" and "." not in table.charter.game:
-            guide = table.game.guide(view)
+            guide = table.game.page.guide(view)
             slices["guide"] = _guide(table, guide, mine=bool(slices["call"]["mine"]))
             slices["phases"] = {"phases": [*guide.phases], "now": guide.phase}
-        slices |= table.game.regions(view)
+        slices |= table.game.page.regions(view)
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     phase = "lobby" if table.phase == "lobby" else "play"
     mark = f"{phase}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
@@ -93,7 +93,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> V
 
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
     """Cut a table as it stood after some entry of its log: what a spectator saw then, with nothing to tap."""
-    game = {} if table.phase == "lobby" else table.game.regions(handheld.page(table, ()))
+    game = {} if table.phase == "lobby" else table.game.page.regions(handheld.page(table, ()))
     return {"log": {**_log(table, "screen"), "story": False}, "ending": ending(table, Audience("")), **game}
 
 
@@ -120,11 +120,11 @@ def _draft(faults: Sequence[Fault]) -> Mapping[str, Json]:
 
 def _table_health(services: Services, table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
     slice_ = health(temple)
-    may_choose = bool(audience.seats) and table.game.uses_temple and table.phase != "over"
+    may_choose = bool(audience.seats) and table.game.temple is not None and table.phase != "over"
     return {
         **slice_,
         "unsettled": _unsettled(services, table, temple),
-        "used": table.game.uses_temple or temple is not None,
+        "used": table.game.temple is not None or temple is not None,
         "notice": temple.notices[-1].code if temple and temple.notices else "",
         "held": temple.quarantined if temple else 0,
         "rush": _rush(table, temple, audience),
@@ -147,7 +147,7 @@ def _unsettled(services: Services, table: Table, temple: Temple | None) -> int:
 def _rush(table: Table, temple: Temple | None, audience: Audience) -> int:
     """Return how many tokens fell within a minute, if it is a question to this phone, whose seat is on turn."""
     is_asked = audience.layout == "phone" and table.phase == "running" and table.on_turn in audience.seats
-    return temple.rush if temple and table.game.uses_temple and is_asked else 0
+    return temple.rush if temple and table.game.temple and is_asked else 0
 
 
 def health(temple: Temple | None) -> Mapping[str, Json]:
@@ -208,9 +208,9 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
 def _modes(table: Table, chair: Chair) -> list[Json]:
     """Return what may become of a seat beside what it is: before the game, that the app plays a free one."""
     if table.phase == "running":
-        modes = (*away_modes(table.game.levels), "")
+        modes = (*away_modes(table.game.bot.levels), "")
     elif table.phase == "lobby" and not chair.taken and "." not in table.charter.game:
-        modes = (*(mode for mode in away_modes(table.game.levels) if mode in LEVEL_OF), "")
+        modes = (*(mode for mode in away_modes(table.game.bot.levels) if mode in LEVEL_OF), "")
     else:
         modes = ()
     return [mode for mode in modes if mode != chair.away]
@@ -257,7 +257,7 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
     The others for whom anyone may act are named while the table waits for them.
     """
     phone = audience.layout == "phone" and bool(audience.seats) and table.phase == "running"
-    awaited = {*table.game.to_act(table.state), table.on_turn} if phone else set()
+    awaited = {*table.game.rules.to_act(table.state), table.on_turn} if phone else set()
     delegated = [seat for seat in table.delegated_seats() if seat in awaited and seat not in audience.seats]
     return {
         "acted": [*_acted_for(table, audience)] if phone else [],
@@ -305,7 +305,7 @@ def _absent(table: Table, audience: Audience) -> Mapping[str, Json]:
             for chair in table.chairs
             if running and audience.seats and chair.seat not in audience.seats and not chair.away
         ],
-        "modes": [*away_modes(table.game.levels)],
+        "modes": [*away_modes(table.game.bot.levels)],
         "join": running and not audience.seats,
         "open": not all(chair.taken for chair in table.chairs),
     }
@@ -316,7 +316,7 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
 
     `mine` says that it is a seat of this page's phone that is awaited.
     """
-    due, actors, on_turn = table.chance(), table.game.to_act(table.state), table.on_turn or ""
+    due, actors, on_turn = table.chance(), table.game.rules.to_act(table.state), table.on_turn or ""
     awaited = due.seat if due and due.seat else on_turn
     if not due and on_turn not in actors and table.phase == "running":
         awaited = next((seat for seat in actors if seat in table.charter.seats), on_turn)
@@ -341,7 +341,7 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
 def _guide(table: Table, guide: Guide, *, mine: bool) -> Mapping[str, Json]:
     """Return what a first turn's guide says to who must act; the page's script knows who wants to read it."""
     texts = {"why": guide.why, "lit": guide.lit} if mine else {"why": "", "lit": ""}
-    return {"game": table.charter.game, "turn": table.game.turn(table.state), "mine": mine, **texts}
+    return {"game": table.charter.game, "turn": table.game.rules.turn(table.state), "mine": mine, **texts}
 
 
 def ending(table: Table, audience: Audience) -> Mapping[str, Json]:

@@ -199,7 +199,7 @@ def _now(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
         "table": serves.id if serves else "",
         "title": serves.title if serves else "",
         "running": serves.id if serves and serves.phase == "running" else "",
-        "counting": serves is not None and serves.phase == "running" and serves.game.uses_temple,
+        "counting": serves is not None and serves.phase == "running" and serves.game.temple is not None,
         "free": temple.request is None or not temple.request.pending,
     }
 
@@ -369,7 +369,7 @@ def _serving(services: Services, temple: Temple, serves: Table | None) -> Mappin
         "tables": [
             {"id": table.id, "title": table.title}
             for table in tables
-            if table.phase != "over" and table.game.uses_temple and table.id != temple.table_id
+            if table.phase != "over" and table.game.temple and table.id != temple.table_id
         ],
     }
 

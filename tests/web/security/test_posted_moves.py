@@ -54,11 +54,11 @@ def _post_at_one_table(home: WebHome, name: str, random: Random, seen: Counter[i
         home.seconds += 1  # nobody taps faster than a phone may
         table = home.services.tables.get(table_id)
         state = table.state
-        acting = [seat for seat in game.to_act(state) if seat in phones]
+        acting = [seat for seat in game.rules.to_act(state) if seat in phones]
         if random.random() < 0.25 and (acting or table.chance()):
             seat = random.choice(acting or list(phones))
             by = CHANCE if table.chance() and not acting else seat
-            text = json.dumps(drawn(game.moves(state, by), random).to_json())
+            text = json.dumps(drawn(game.rules.moves(state, by), random).to_json())
         else:
             by, move = random.choice(list(attempts(here, state, random)))
             seat = by if by in phones else random.choice(list(phones))
