@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from paho.mqtt import client as paho
@@ -82,6 +83,24 @@ class Post(NamedTuple):
     message: contract.Message
 
 
+class Presence(NamedTuple):
+    """What a broker publishes of a program at each connection, and after one that broke."""
+
+    will: Callable[[], Post] | None = None
+    """The will of each connection, which the broker publishes if it breaks."""
+    retained: Mapping[str, bytes] = MappingProxyType({})
+    """Payloads by their topics that are published, retained, at every connection."""
+
+
+class Beats(NamedTuple):
+    """The heartbeats of a connection's threads."""
+
+    link: Beat = no_heartbeat
+    """That of the thread that keeps the connection up."""
+    network: Beat = no_heartbeat
+    """That of paho's, which lives as long as one connection."""
+
+
 class Connection:
     """One program's connection to its broker, kept up by a thread of its own.
 
@@ -101,35 +120,28 @@ class Connection:
         subscriber: Subscriber,
         *,
         role: str,
-        will: Callable[[], Post] | None = None,
-        retained: Mapping[str, bytes] | None = None,
+        presence: Presence = Presence(),  # noqa: B008  # a frozen value
         jitter: Callable[[], float] = random.random,
-        beat: Beat = no_heartbeat,
-        network_beat: Beat = no_heartbeat,
+        beats: Beats = Beats(),  # noqa: B008
     ) -> None:
         """Store the arguments; `start` connects.
 
-        `subscriptions` are topic filters with their QoS. `role` names this program in the log. `will` gives the
-        will of each connection, which the broker publishes if it breaks. `retained` holds payloads by their topics
-        that are published, retained, at every connection. `jitter` gives numbers from 0 to 1.
-
-        `beat` is for the thread that keeps the connection up, `network_beat` for paho's, which lives as long as one
-        connection.
+        `subscriptions` are topic filters with their QoS. `role` names this program in the log. `jitter` gives
+        numbers from 0 to 1.
         """
         self._settings = settings
         self._client_id = client_id
         self._subscriptions = subscriptions
         self._subscriber = subscriber
         self._role = role
-        self._will = will
-        self._retained = retained or {}
+        self._will = presence.will
+        self._retained = presence.retained
         self._addresses = settings.addresses
         self._address = self._addresses[0]
         self._returns_to: Address | None = None
         self._return_s = RETURN_S[0]
         self._jitter = jitter
-        self._beat = beat
-        self._network_beat = network_beat
+        self._beat, self._network_beat = beats
         self._older: set[Address] = set()
         self._client: paho.Client | None = None
         self._session = _Session()

@@ -20,7 +20,7 @@ from companion.service.services import Services
 from templo import contract
 from templo.broker import Address, BrokerSettings
 from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
-from templo.mqtt import Connection
+from templo.mqtt import Beats, Connection
 
 log = logging.getLogger(__name__)
 
@@ -99,8 +99,7 @@ class Intake:
             _SHARED_TOPICS if shared else _TOPICS,
             self,
             role="companion",
-            beat=link_beat,
-            network_beat=network_beat,
+            beats=Beats(link_beat, network_beat),
         )
 
     def start(self) -> None:

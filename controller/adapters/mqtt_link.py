@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from controller.core.messages import BrokerConnected, BrokerDisconnected, LinkEvent, MessageReceived, StatusGarbled
 from controller.core.ports import Lights
 from templo import contract
 from templo.broker import BrokerSettings
-from templo.liveness import Beat, no_heartbeat
-from templo.mqtt import Connection, Post
+from templo.mqtt import Beats, Connection, Post, Presence
 
 _READ = contract.CONTRACT.read_by(contract.Role.TEMPLE)
 _FOR_LIGHTS = (contract.Mood, contract.SetLight)
@@ -28,10 +27,8 @@ class Link:
         client_id: str,
         will: contract.Status,
         listener: Callable[[LinkEvent], None],
-        jitter: Callable[[], float] = random.random,
-        beat: Beat = no_heartbeat,
-        network_beat: Beat = no_heartbeat,
-        announced: Mapping[str, bytes] | None = None,
+        beats: Beats = Beats(),  # noqa: B008  # a frozen value
+        announced: Mapping[str, bytes] = MappingProxyType({}),
         lights: Lights | None = None,
     ) -> None:
         """Store the arguments; `connection.start` connects. `listener` must only enqueue.
@@ -54,11 +51,8 @@ class Link:
             ],
             self,
             role="temple",
-            will=lambda: self._post(self._will),
-            retained=announced,
-            jitter=jitter,
-            beat=beat,
-            network_beat=network_beat,
+            presence=Presence(lambda: self._post(self._will), announced),
+            beats=beats,
         )
 
     def publish(self, message: contract.Message) -> bool:

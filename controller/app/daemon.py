@@ -67,6 +67,7 @@ from controller.simulation.realtime import ScriptPlayer
 from templo import __version__
 from templo.contract import God, State, Trouble
 from templo.liveness import Beat, Feeder, Pulse, Supervisor, no_heartbeat, supervisor
+from templo.mqtt import Beats
 
 EXIT_DEAD = 70
 """A thread died; a supervisor should start the daemon again."""
@@ -206,8 +207,7 @@ class _Daemon:
             client_id(access.source or self._identity.session),
             self._identity.gone(State.LOST, access.source),
             items.put,
-            beat=self._pulse.of("link"),
-            network_beat=self._pulse.of("network"),
+            beats=Beats(self._pulse.of("link"), self._pulse.of("network")),
             announced=dict(
                 [
                     home_assistant.announcement(

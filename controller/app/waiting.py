@@ -19,6 +19,7 @@ from controller.core.publisher import Identity, client_id
 from controller.core.settings import Settings
 from templo.contract import State
 from templo.liveness import Feeder, Pulse, Supervisor
+from templo.mqtt import Beats
 
 LOOK_S = 0.5
 
@@ -51,8 +52,7 @@ def wait_for_beams(
         client_id(identity.session),
         identity.gone(State.LOST, None),
         events.put,
-        beat=pulse.of("link"),
-        network_beat=pulse.of("network"),
+        beats=Beats(pulse.of("link"), pulse.of("network")),
     )
     waits = pauses()
     due = time.monotonic() + next(waits)

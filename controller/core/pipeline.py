@@ -55,7 +55,7 @@ from controller.core.outbox import Outbox, PendingToken
 from controller.core.ports import Host, Ledger, Lights, Link, UnnumberedDoubt, UnnumberedToken
 from controller.core.proof import SETTLED_NS
 from controller.core.publisher import Identity, Publisher, client_id
-from controller.core.requests import Requests
+from controller.core.requests import Doing, Requests
 from controller.core.send_window import AckVerdict
 from controller.core.slots import ALARMING, Found, Slots
 from controller.core.status import StatusReporter
@@ -119,7 +119,7 @@ class Pipeline:
         )
         """What the temple reports of itself; to be used from the pipeline's thread."""
         self._requests = Requests(
-            self.reporter, slots, calibration, access, self._publisher, host, link, self._drop, self._handle
+            self.reporter, slots, calibration, access, self._publisher, host, link, Doing(self._drop, self._handle)
         )
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from controller.core.calibration import USUAL, Calibration
 from controller.core.commands import Commands, RefusedError, Result
@@ -26,6 +26,15 @@ Respond: TypeAlias = Callable[[Result], None]
 Request: TypeAlias = DropRequest | DismissRequest | StatusRequest | SelftestRequest | CalibrationRequest
 
 
+class Doing(NamedTuple):
+    """What the pipeline does for a request."""
+
+    drop: Callable[[DropRequest], None]
+    """Drops tokens."""
+    handle: Callable[[Found], None]
+    """Processes what the emitters proved."""
+
+
 class Requests:
     """Carries out each request and answers it, at once or when its tokens are recorded."""
 
@@ -38,18 +47,16 @@ class Requests:
         publisher: Publisher,
         host: Host,
         sink: MessageSink,
-        drop: Callable[[DropRequest], None],
-        handle: Callable[[Found], None],
+        doing: Doing,
     ) -> None:
-        """Answer commands through `sink`. `drop` drops tokens; `handle` processes what the emitters proved."""
+        """Answer commands through `sink`."""
         self._reporter = reporter
         self._slots = slots
         self._calibration = calibration
         self._access = access
         self._publisher = publisher
         self._host = host
-        self._drop = drop
-        self._handle = handle
+        self._drop, self._handle = doing
         self.companion_ahead: timedelta | None = None
         """How far the companion's clock is ahead of this temple's, if known."""
         self._commands = Commands(

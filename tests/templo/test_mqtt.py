@@ -17,7 +17,7 @@ from paho.mqtt import publish
 
 from templo import contract, mqtt
 from templo.broker import Address, BrokerSettings
-from templo.mqtt import BACKOFF_S, Connection, Post
+from templo.mqtt import BACKOFF_S, Connection, Post, Presence
 from tests.brokers import HOST, free_port, mosquitto, nats
 
 TOPIC = contract.topic("templo", contract.Ack.leaf)
@@ -99,7 +99,7 @@ def test_what_is_to_be_retained_is_published_at_every_connection(
     client: Callable[..., Client], tmp_path: Path
 ) -> None:
     with mosquitto(tmp_path) as broker:
-        one = client(at(broker.port), retained={"somewhere": b"here"})
+        one = client(at(broker.port), presence=Presence(retained={"somewhere": b"here"}))
         for _ in range(2):
             reader = client(at(broker.port), "reader", subscriptions=[("somewhere", 1)])
             arrived = reader.arrived
@@ -161,7 +161,7 @@ def test_a_connection_that_breaks_leaves_its_will(
     lost = status(contract.State.LOST)
     with mosquitto(tmp_path) as broker:
         reader = client(at(broker.port), "reader")
-        one = client(at(broker.port), will=lambda: Post(STATUS, lost))
+        one = client(at(broker.port), presence=Presence(lambda: Post(STATUS, lost)))
         eventually(lambda: one.events and reader.events)
         one.connection.pull_plug(True)
         eventually(lambda: (STATUS, contract.encode(lost), False) in reader.arrived)
@@ -174,7 +174,7 @@ def test_a_connection_that_breaks_leaves_its_will(
 def test_the_farewell_takes_the_will_s_place(client: Callable[..., Client], tmp_path: Path) -> None:
     stopped = contract.encode(status(contract.State.STOPPED))
     with mosquitto(tmp_path) as broker:
-        one = client(at(broker.port), will=lambda: Post(STATUS, status(contract.State.LOST)))
+        one = client(at(broker.port), presence=Presence(lambda: Post(STATUS, status(contract.State.LOST))))
         eventually(lambda: one.events)
         one.connection.stop(Post(STATUS, status(contract.State.STOPPED)))
         reader = client(at(broker.port), "reader")
