@@ -15,6 +15,7 @@ from companion.games.kit import Fault, Game, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table
 from companion.service.services import Services
+from companion.service.tables import Opening
 from templo.settings import SettingsError
 
 GAME = "mexica"
@@ -67,7 +68,7 @@ def _table(services: Services, temple: str, title: str, tokens: int, deck: Path 
             options[OPTION] = text
         preset = PRESET if deck else "temple_only"
         leave = holder.code if holder else ""  # a named deck is to be played, whatever the temple serves
-        opened = services.tables.open(GAME, title, 4, preset, options, temple, leave)
+        opened = services.tables.open(GAME, title, 4, preset, options, temple, Opening(leave))
         opened = services.seats.begin(opened.id, opened.code)
     print(f"table {opened.code} /t/{opened.id}", flush=True)
     return [_draft(services, opened, deck)] if deck else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from companion.games.kit import Fault, Game, Seat, Value
 from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, SetSound, Sit
@@ -18,6 +18,17 @@ from companion.service.automatic import play_on
 from companion.service.change import Change
 from companion.service.serving import Serving, move_temple
 from companion.service.workspace import Workspace
+
+
+class Opening(NamedTuple):
+    """How a table is opened, besides its rules."""
+
+    leave: str = ""
+    """The token of a phone at the other table that holds the temple, or that table's code; needed if there is one."""
+    sounds: bool = False
+    """Whether they are on for devices where nobody has chosen."""
+    table_id: str = ""
+    """The table's id, by default a random one: a table that has it already, at whichever companion, is returned."""
 
 
 class TableService:
@@ -102,16 +113,9 @@ class TableService:
         preset: str,
         options: Mapping[str, Value] = MappingProxyType({}),
         temple: str | None = None,
-        leave: str = "",
-        sounds: bool = False,
-        table_id: str = "",
+        opening: Opening = Opening(),  # noqa: B008  # a frozen value
     ) -> Table:
         """Open the lobby of a new table; `options` are what differs from the preset.
-
-        `sounds` switches them on for devices where nobody has chosen. `table_id` is the table's id, by default a
-        random one: if there is a table with it already, at whichever companion, that one is returned.
-
-        `leave` is needed if another table holds the temple: the token of a phone at that table, or its code.
 
         Raises `ServiceError` with what was wrong, and has opened nothing then: ``unknown_game``, ``unknown_preset``,
         ``unknown_option``, ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``, ``temple_held``.
@@ -122,12 +126,12 @@ class TableService:
         title = clean_name(title)
 
         def work(change: Change) -> tuple[str, str | None]:
-            self._lock(change, temple, table_id)
-            if self._workspace.tables.find(table_id):
-                return table_id, None
-            self._serving.check_leave(temple, leave)
-            table = open_lobby(self._workspace, change, rules, title, seats, preset, chosen, table_id)
-            if sounds:
+            self._lock(change, temple, opening.table_id)
+            if self._workspace.tables.find(opening.table_id):
+                return opening.table_id, None
+            self._serving.check_leave(temple, opening.leave)
+            table = open_lobby(self._workspace, change, rules, title, seats, preset, chosen, opening.table_id)
+            if opening.sounds:
                 change.enter(table.id, COMPANION, SetSound("on"))
             move_temple(change, table.id, temple)
             return table.id, temple

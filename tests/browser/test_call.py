@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from companion.games.kit import Move
 from companion.model.table import Table
+from companion.service.tables import Opening
 from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.rooms import LONG
 
@@ -214,7 +215,7 @@ def test_a_great_moment_stands_still_where_motion_is_reduced(
 
 def test_in_a_lobby_the_mute_covers_nothing(companion: Companion, device: Make) -> None:
     services = companion.home.services
-    table = services.tables.open("mexica", "Sunday", 2, "temple_only", sounds=True)
+    table = services.tables.open("mexica", "Sunday", 2, "temple_only", opening=Opening(sounds=True))
     phone = _phone(companion, device, table, services.seats.sit(table.id, table.code, "east", "Ana"))
     expect(phone.page.locator("[data-sound].sound")).to_have_attribute("aria-pressed", "true")
     phone.page.locator(".language button").click(trial=True)

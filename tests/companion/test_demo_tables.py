@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from companion.cli import demo
+from companion.service.tables import Opening
 from tests.companion.conftest import Home
 
 
@@ -25,7 +26,7 @@ def test_a_start_takes_no_temple_from_the_table_that_people_moved_it_to(
     home: Home, capsys: pytest.CaptureFixture[str], temples: tuple[str, ...]
 ) -> None:
     before = home.services.tables.get(tables(home, capsys, *temples)[0])
-    evening = home.services.tables.open("market", "Ana's", 4, "short", {}, "one", before.code)
+    evening = home.services.tables.open("market", "Ana's", 4, "short", {}, "one", Opening(before.code))
     home.services.seats.begin(evening.id, evening.code)
     assert tables(home, capsys, *temples)[0] == evening.id
     assert home.services.temples.get("one").table_id == evening.id

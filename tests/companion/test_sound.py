@@ -6,6 +6,7 @@ import pytest
 
 from companion.model.outline import Outline
 from companion.model.table import ServiceError
+from companion.service.tables import Opening
 from tests.companion.conftest import Home
 
 
@@ -14,14 +15,14 @@ def test_a_table_wants_no_sound_until_somebody_says_so(home: Home) -> None:
 
 
 def test_a_table_that_is_set_with_sound_wants_it_after_a_restart(home: Home) -> None:
-    table = home.services.tables.open("mexica", "Sunday", 2, "classic", sounds=True)
+    table = home.services.tables.open("mexica", "Sunday", 2, "classic", opening=Opening(sounds=True))
     home.restart()
     assert home.services.tables.get(table.id).sounds
 
 
 @pytest.mark.parametrize("on", [True, False])
 def test_whoever_sits_at_it_switches_the_sound_for_the_whole_table_and_the_log_says_who(home: Home, on: bool) -> None:
-    table = home.services.tables.open("mexica", "Sunday", 2, "classic", sounds=not on)
+    table = home.services.tables.open("mexica", "Sunday", 2, "classic", opening=Opening(sounds=not on))
     token = home.seated(table, "east")
     now = home.services.play.set_sound(table.id, token, on)
     line = now.log()[0].lines[0]
@@ -39,7 +40,7 @@ def test_nobody_else_switches_it(home: Home) -> None:
 
 @pytest.mark.parametrize("on", [True, False])
 def test_the_same_table_once_more_wants_what_it_wanted(home: Home, on: bool) -> None:
-    table = home.services.tables.open("siege", "Sunday", 2, "skirmish", sounds=on)
+    table = home.services.tables.open("siege", "Sunday", 2, "skirmish", opening=Opening(sounds=on))
     token = home.services.seats.share(table.id, table.code, {"aztecs": "Ana"})
     home.services.seats.begin(table.id, token)
     home.services.tables.close(table.id, token)
@@ -47,7 +48,7 @@ def test_the_same_table_once_more_wants_what_it_wanted(home: Home, on: bool) -> 
 
 
 def test_a_list_of_finished_tables_still_knows_it(home: Home) -> None:
-    table = home.services.tables.open("siege", "Sunday", 2, "skirmish", sounds=True)
+    table = home.services.tables.open("siege", "Sunday", 2, "skirmish", opening=Opening(sounds=True))
     token = home.services.seats.share(table.id, table.code, {"aztecs": "Ana"})
     home.services.seats.begin(table.id, token)
     home.services.tables.close(table.id, token)

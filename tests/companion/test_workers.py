@@ -19,6 +19,7 @@ from companion.model.ports import HISTORY, LEFT_OUT, Conflict, KnownTokens, OldT
 from companion.model.table import Entry, ServiceError, Table
 from companion.service.play import Played
 from companion.service.services import Services
+from companion.service.tables import Opening
 from templo import contract
 from tests.companion.conftest import OTHER, SOURCE, Home
 from tests.companion.test_intake import status
@@ -229,7 +230,8 @@ def test_one_post_to_two_companions_opens_one_table(pair: tuple[Home, Home]) -> 
         home.services.temples.expect("templo")
 
     def opened(home: Home, table_id: str) -> str:
-        return home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", table_id=table_id).id
+        opening = Opening(table_id=table_id)
+        return home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", opening).id
 
     for n in range(10):
         table_id = f"{n:032x}"

@@ -19,6 +19,7 @@ from companion.service.change import Change
 from companion.service.messages import NOTE
 from companion.service.play import Played
 from companion.service.services import Services
+from companion.service.tables import Opening
 from companion.service.workspace import ATTEMPTS, Workspace
 from tests.companion.conftest import DATABASES, OTHER, Home
 
@@ -289,10 +290,11 @@ def test_who_repeats_an_opening_that_was_not_answered_is_led_to_it(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home.services.temples.expect("templo")
+    same = Opening(table_id="a" * 32)
     lose_an_answer(home, monkeypatch)
     with pytest.raises(ServiceError, match="store_failing"):
-        home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", table_id="a" * 32)
-    table = home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", table_id="a" * 32)
+        home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", same)
+    table = home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, "templo", same)
     assert [each.id for each in home.store.charters()] == [table.id]
     assert home.services.temples.get("templo").table_id == table.id
 

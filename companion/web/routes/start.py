@@ -11,6 +11,7 @@ from flask import Blueprint, Response, abort, current_app, jsonify, request, sen
 from companion.games.kit import Game, Option, Value
 from companion.model.evenings import usual_minutes
 from companion.model.table import ServiceError, Table
+from companion.service.tables import Opening
 from companion.web.rendering import fonts
 from companion.web.rendering.styles import Sheet
 from companion.web.rendering.texts import LANGUAGES
@@ -246,9 +247,11 @@ def _opened(game: Game[Any], form: Mapping[str, str], texts: Brought) -> Table:
         form.get("preset", ""),
         {**options_chosen(game, form), **texts.texts},
         temple,
-        site().leave_of(temple, form.get("temple_code", "")),
-        form.get("sound") == "on",
-        _id_of_post(form, texts) if form.get("request") else "",
+        Opening(
+            site().leave_of(temple, form.get("temple_code", "")),
+            form.get("sound") == "on",
+            _id_of_post(form, texts) if form.get("request") else "",
+        ),
     )
 
 
