@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from companion.cli.settings import Settings as CompanionSettings
+from companion.settings import Settings as CompanionSettings
 from controller.app.settings import default_pins
 from controller.core.settings import DeclaredSettings
 from templo.settings import declared_defaults, declared_settings

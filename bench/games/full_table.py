@@ -43,7 +43,9 @@ class Evening:
             return hashlib.shake_128(str(next(count)).encode()).digest(size)
 
         self._services = Services.over(Workspace(store, games, lambda: self._now, entropy, hub.publish))
-        self._app = create_app(self._services, hub, WebConfig(("localhost",), lambda _: "http://localhost", "bench"))
+        self._app = create_app(
+            self._services, hub, WebConfig(_allowing("localhost"), lambda _: "http://localhost", "bench")
+        )
         self._services.temples.expect("templo")
         seats = games["mexica"].seatings[4]
         opened = self._services.tables.open("mexica", "Sunday", len(seats), "classic", {}, "templo")
@@ -115,6 +117,15 @@ class Evening:
         request = f"move-{next(self._requests)}"
         version = self.table.version
         return self._services.play.move(self._id, self._phones[seat], seat, move, version, request).accepted
+
+
+def _allowing(host: str) -> Any:
+    """Return what `WebConfig` takes first: the web's settings, or in earlier trees the allowed hosts alone."""
+    try:
+        from companion.settings import WebSettings
+    except ImportError:
+        return (host,)
+    return WebSettings(allowed_hosts=(host,))
 
 
 def samples(folder: Path, tokens: int) -> list[tuple[float, float]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import sys
 import threading
 from base64 import urlsafe_b64encode
 from collections import Counter, OrderedDict
@@ -47,8 +48,8 @@ class Hub:
     `boot` marks the numbers as this process's own: they cannot be compared with those of another.
     """
 
-    def __init__(self, cap: int = 64, boot: str | None = None) -> None:
-        """Open no more than `cap` streams."""
+    def __init__(self, cap: int = sys.maxsize, boot: str | None = None) -> None:
+        """Open no more than `cap` streams; by default any number."""
         self.cap = cap
         self.cap_each = cap
         """The most of them for one reader's address."""

@@ -21,8 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
+from companion import settings as companion_settings
 from companion.adapters import boot_fault
-from companion.cli import settings as companion_settings
 from templo import files, logs
 from templo.broker import BrokerSettings
 from templo.broker_elsewhere import FILE, drop_in

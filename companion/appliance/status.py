@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from companion import settings as configuration
 from companion.adapters import boot_fault
 from companion.adapters.network.addresses import ALIAS, ANNOUNCED, announced_name, own_addresses, phone_addresses
 from companion.adapters.network.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, owner_in
 from companion.appliance import tls
-from companion.cli import settings as configuration
 from companion.model.network import Hotspot
 from templo import __version__
 

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from companion import settings as configuration
 from companion.adapters.database.backup import BackupError
 from companion.adapters.database.opening import StoreError
 from companion.cli import daemon
-from companion.cli import settings as configuration
 from companion.cli.data import backup, check, export, forget, replay
 from companion.cli.data import held as held_commands
 from companion.cli.trouble import explained

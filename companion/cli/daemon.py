@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,13 @@ from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
 from companion.cli import demo
-from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.games.kit import Game
 from companion.service.messages import TOPIC as MESSAGE
 from companion.service.services import Services
 from companion.service.workspace import Workspace
+from companion.settings import Settings
 from companion.web import create_app
 from companion.web.config import WebConfig
 from companion.web.server.serving import Server
@@ -65,6 +66,8 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
     games = registry.with_tools(registry.load(settings.games))
+    if demo_temples:
+        settings = replace(settings, web=replace(settings.web, first_start="off"))
     if deck:
         demo.check_takes_deck(games)
     try:
@@ -78,9 +81,8 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
     def start() -> int:
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
             _check_not_emptied(settings)
-            first_start = settings.web.first_start == "on" and not demo_temples
             with closing(SqlStore(settings.store_url)) as store:
-                return _Daemon(settings, store, games, instance, first_start).serve(supervised, demo_temples, deck)
+                return _Daemon(settings, store, games, instance).serve(supervised, demo_temples, deck)
 
     return start_when_possible(start, settings, supervised, lambda: _code(settings.state_directory / FILE))
 
@@ -101,7 +103,6 @@ class _Daemon:
         store: SqlStore,
         games: Mapping[str, Game[Any]],
         instance: str,
-        first_start: bool,
     ) -> None:
         self._settings = settings
         self._died: list[str] = []
@@ -136,7 +137,7 @@ class _Daemon:
             self._idleness.touch,
             shared=shared,
         )
-        config = self._web_config(instance, network, first_start)
+        config = self._web_config(instance, network)
         self._app = create_app(services, self._hub, config)
         self._app.before_request(self._idleness.touch)
         self._server = Server(
@@ -201,16 +202,13 @@ class _Daemon:
         name = f"{socket.gethostname().partition('.')[0][:32]}:{self._settings.web.port}"
         return Owners(self._settings.store_url, secrets.token_hex(8), name, self._pulse.of("owners"))
 
-    def _web_config(self, instance: str, network: NetworkHelper, first_start: bool) -> WebConfig:
+    def _web_config(self, instance: str, network: NetworkHelper) -> WebConfig:
         settings, owners, intake = self._settings, self._owners, self._intake
         return WebConfig(
-            allowed_hosts=settings.web.allowed_hosts,
+            settings.web,
             address=self._address,
             instance=instance,
-            path=settings.web.path,
             playtests=self._playtests,
-            stream_cap=settings.web.streams,
-            streams_each=settings.web.streams_each,
             owner=_code(settings.state_directory / FILE),
             organiser=_code(settings.state_directory / ORGANISER_FILE),
             installation=lambda: installation.look(
@@ -220,8 +218,6 @@ class _Daemon:
             brokers=lambda host: settings.pairing.brokers or brokers_for(host, settings.broker.addresses),
             network=network,
             name_address=self._name_address,
-            first_start=first_start,
-            authority=Path(settings.web.authority) if settings.web.authority else None,
             announce_wrong=owners.announce_wrong if owners else lambda who: None,
             is_connected=lambda: intake.subscribed,
             boot_fault=boot_fault.read,

@@ -20,9 +20,9 @@ from companion.adapters.database.damage import find_damage
 from companion.adapters.database.opening import StoreError
 from companion.adapters.network.addresses import own_hosts
 from companion.adapters.owner import FILE, Owner
-from companion.cli.settings import Settings, WebSettings
 from companion.games.registry import RegistryError
 from companion.model.table import ServiceError
+from companion.settings import Settings, WebSettings
 from companion.web.rendering.texts import TextError
 from companion.web.server.guard import Lockout
 from companion.web.server.serving import ServeError, Server

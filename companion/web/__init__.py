@@ -68,8 +68,9 @@ class App(Flask):
 def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[[], float] = time.monotonic) -> Flask:
     """Return the companion's web application. `clock` is monotonic, in seconds."""
     app = App("companion.web", static_folder="static", template_folder=None)
-    hub.cap, hub.cap_each = config.stream_cap, config.streams_each
-    guard.install(app, config.allowed_hosts, config.own_hosts, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
+    settings = config.settings
+    hub.cap, hub.cap_each = settings.streams, settings.streams_each
+    guard.install(app, settings.allowed_hosts, config.own_hosts, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
     rates.install(app, clock, OPENINGS, FILES, SLOW)
     for routes in (
         start,
@@ -97,5 +98,5 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     main = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
     app.extensions["site"] = main
     assets.install(app, main.files)
-    serve_below(app, config.path)
+    serve_below(app, config.settings.path)
     return app

@@ -13,27 +13,20 @@ from companion.adapters.network.addresses import own_hosts
 from companion.adapters.owner import Owner
 from companion.adapters.playtests import Playtests
 from companion.model.network import NetworkPort, NoNetwork
+from companion.settings import WebSettings
 
 
 @dataclass(frozen=True, slots=True)
 class WebConfig:
-    """How and where the web application runs."""
+    """What the web application is given: its settings, and what the rest of the daemon answers it."""
 
-    allowed_hosts: tuple[str, ...]
-    """Further names and addresses that it answers to, besides this machine's own."""
+    settings: WebSettings
     address: Callable[[str], str]
     """Return the URL for phones in the network of a viewer's address, such as "http://192.168.1.7:8000"."""
     instance: str
     """The response of ``/healthz``."""
-    stream_cap: int = 64
     own_hosts: Callable[[], Collection[str]] = own_hosts
     """This machine's own names and addresses."""
-    streams_each: int = 32
-    """The most event streams of one address, out of `stream_cap`."""
-    path: str = ""
-    """What the path of every page begins with, such as "/club-a" behind a proxy with other pages."""
-    authority: Path | None = None
-    """The file of the certificate that phones may download and trust."""
     owner: Owner | None = None
     """The code for changing the setup once it is finished; None if nobody may."""
     organiser: Owner | None = None
@@ -47,8 +40,6 @@ class WebConfig:
     network: NetworkPort = field(default_factory=NoNetwork)
     name_address: Callable[[], str] = str
     """Return the URL with the companion's name, which is valid in every network; empty if it has no name."""
-    first_start: bool = False
-    """Whether the first page leads through the first start until somebody has finished it."""
     announce_wrong: Callable[[str], None] = lambda who: None
     """Called with the client of each wrong code, for the other companions of the installation."""
     is_connected: Callable[[], bool] = lambda: True

@@ -80,7 +80,7 @@ class Site:
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.renderer = Renderer(library, self.folders, self.url)
         routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
-        adapter = app.url_map.bind("localhost", script_name=f"{config.path}/")
+        adapter = app.url_map.bind("localhost", script_name=f"{config.settings.path}/")
         self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(routes[route], values))
         own = ((name, folder / "static") for name, folder in self.folders.items())
         self.files = assets.files_of(("", HERE / "static"), *own)
@@ -99,7 +99,7 @@ class Site:
         path = self._path(route, **{key: value for key, value in values.items() if value != ""})
         if route not in assets.CACHED:
             return path
-        prefix = self.config.path
+        prefix = self.config.settings.path
         return f"{prefix}{assets.versioned(path.removeprefix(prefix), self.files.version)}"
 
     def game(self, name: str) -> Game[Any]:
@@ -161,7 +161,7 @@ class Site:
                 "health": lambda temple: temple_text(words, temple),
                 "news": lambda temple: temple_news(words, temple),
                 "tone": lambda temple: temple_tone(temple),
-                "has_authority": self.config.authority is not None,
+                "has_authority": bool(self.config.settings.authority),
                 "place": self.services.setup.name,
                 **context,
             },

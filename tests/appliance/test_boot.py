@@ -12,7 +12,7 @@ import pytest
 from companion.adapters import boot_fault
 from companion.appliance import boot
 from companion.appliance.boot import BootError, Machine
-from companion.cli.settings import load as load_companion
+from companion.settings import load as load_companion
 from controller.app.settings import load as load_controller
 from tests.controller.program import command_anywhere
 

@@ -9,8 +9,8 @@ import pytest
 
 from companion.appliance import command_line, status
 from companion.appliance.status import Installation
-from companion.cli.settings import WebSettings
 from companion.model.network import Hotspot
+from companion.settings import WebSettings
 from templo.settings import SettingsError
 from tests.controller.program import ROOT
 

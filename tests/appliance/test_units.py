@@ -14,7 +14,7 @@ import pytest
 
 from companion.appliance.backup import FOLDER
 from companion.appliance.boot import FILES, LOGINS
-from companion.cli.settings import Settings
+from companion.settings import Settings
 from companion.web.server import serving
 from templo import liveness
 from templo.settings import declared_settings, default_state

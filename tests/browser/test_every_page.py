@@ -65,7 +65,7 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
     authority = folder / "authority.pem"
     authority.write_text(certificates.make_authority("temple", ["temple"]).certificate)
     (folder / f"{'w' * 32}.env").write_text("TEMPLO_BROKER_USER=one\nTEMPLO_BROKER_PASSWORD=two\n")
-    home.configure(first_start=True, authority=authority, offered=Offered(folder))
+    home.configure(first_start="on", authority=str(authority), offered=Offered(folder))
     home.network = Network(
         managed=True,
         wifi="Casa",

@@ -19,7 +19,7 @@ CLEAR, DARK, UNPROVED = contract.Beam.CLEAR, contract.Beam.DARK, contract.Beam.U
 @pytest.fixture
 def new(companion: Companion) -> Companion:
     """A companion that was just installed, on a machine with Wi-Fi."""
-    companion.home.configure(first_start=True)
+    companion.home.configure(first_start="on")
     companion.home.network = Network(
         managed=True,
         wifi="Casa",

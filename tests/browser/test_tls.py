@@ -61,7 +61,7 @@ def place(tmp_path: Path, machine: Machine) -> Iterator[tuple[WebHome, str]]:
     """The companion behind haproxy, and its address over TLS."""
     home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
     home.hub.cap = 16
-    home.configure(authority=machine.tls.authority)
+    home.configure(authority=str(machine.tls.authority))
     server = Server(home.app, "127.0.0.1", 0, 16, proxy="127.0.0.1")
     thread = threading.Thread(target=server.serve)
     thread.start()

@@ -9,7 +9,7 @@ import pytest
 
 from companion.adapters.database.opening import StoreError
 from companion.adapters.database.sql_store import SqlStore
-from companion.cli.settings import Settings, SettingsError, load
+from companion.settings import Settings, SettingsError, load
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -15,7 +15,7 @@ import yaml
 from companion.adapters.news import Hub
 from companion.cli.club import postgresql, proxy
 from companion.cli.programs import broker
-from companion.cli.settings import Settings
+from companion.settings import Settings, WebSettings
 from companion.web.config import WebConfig
 from companion.web.routes.metrics import measured
 from templo.settings import declared_settings
@@ -40,7 +40,7 @@ def exported(tmp_path: Path) -> set[str]:
     """The names of the metrics that a companion exports."""
     home = Home(f"sqlite:///{tmp_path / 'store.sqlite'}")
     try:
-        config = WebConfig((), lambda _: "http://localhost", "")
+        config = WebConfig(WebSettings(), lambda _: "http://localhost", "")
         return {metric.name for metric in measured(home.services, Hub(), config)}
     finally:
         home.store.close()

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from companion.cli import settings as companion_settings
+from companion import settings as companion_settings
 from companion.cli.data import check as checking
 from companion.games import registry
 from companion.model.lobby import read_text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.cli.settings import Settings as CompanionSettings
+from companion.settings import Settings as CompanionSettings
 from controller.app import settings as controller
 from controller.core.settings import DeclaredSettings
 from templo.quoting import nearest

@@ -27,6 +27,7 @@ from companion.model.network import Network, NetworkRefused
 from companion.model.table import Table
 from companion.service.services import Services
 from companion.service.workspace import Workspace
+from companion.settings import WebSettings
 from companion.web import App, create_app
 from companion.web.config import WebConfig
 from templo import contract
@@ -82,7 +83,7 @@ class WebHome(Home):
 
     hub: Hub = field(default_factory=lambda: Hub(boot="boot"))
     seconds: float = 1000.0
-    first_start: bool = False
+    first_start: str = "off"
     network: Network = field(default_factory=Network)
     """What NetworkManager says."""
     joined: list[tuple[str, str]] = field(default_factory=list)
@@ -100,23 +101,23 @@ class WebHome(Home):
         # The lab plays nothing here: its stand-in ends at once.
         self.playtests = Playtests(Path(self.url.removeprefix("sqlite:///")).with_name("playtests"), python=("true",))
         config = WebConfig(
-            ("localhost", "templo.local"),
+            WebSettings(allowed_hosts=("localhost", "templo.local"), streams=3, first_start=self.first_start),
             lambda viewer: self.addresses.get(viewer, "http://templo.local"),
             "an-instance",
-            3,
             lambda: ["192.168.1.7"],
             playtests=self.playtests,
             owner=OWNER,
             organiser=ORGANISER,
             network=Joining(self),
             name_address=lambda: "http://raspberrypi.local",
-            first_start=self.first_start,
         )
         self.app: Flask = create_app(self.services, self.hub, config, lambda: self.seconds)
 
     def configure(self, **changes: Any) -> None:
-        """Change the configuration of the web face that is running."""
+        """Change settings or other configuration of the web face that is running."""
         site = self.app.extensions["site"]
+        settings = {key: changes.pop(key) for key in list(changes) if hasattr(WebSettings, key)}
+        changes["settings"] = replace(site.config.settings, **settings)
         site.config = replace(site.config, **changes)
 
     def browser(self, address: str = "127.0.0.1", language: str = "en") -> Browser:

@@ -17,7 +17,7 @@ def test_the_first_page_says_what_is_wrong_with_the_file(home: WebHome, language
 
 
 def test_a_new_card_whose_first_page_is_the_setup_says_it_there(home: WebHome) -> None:
-    home.configure(boot_fault=lambda: "beams.tlaloc is 99", first_start=True)
+    home.configure(boot_fault=lambda: "beams.tlaloc is 99", first_start="on")
     phone = home.browser()
     assert phone.get("/").headers["Location"] == "/setup"
     for step in STEPS:

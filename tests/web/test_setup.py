@@ -18,7 +18,7 @@ from tests.web.conftest import OWNER, Browser, WebHome, text_of
 @pytest.fixture
 def new(tmp_path: Path) -> Iterator[WebHome]:
     """A companion that has just been installed."""
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", first_start=True)
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", first_start="on")
     yield home
     home.hub.close()
     home.store.close()

@@ -17,7 +17,7 @@ from tests.web.conftest import Browser, WebHome, text_of
 def authority(home: WebHome, tmp_path: Path) -> str:
     file = tmp_path / "authority.pem"
     file.write_text(certificates.make_authority("raspberrypi", ["raspberrypi"]).certificate)
-    home.configure(authority=file)
+    home.configure(authority=str(file))
     return file.read_text()
 
 

@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from companion.settings import WebSettings
+
 _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 """Where Debian keeps daemons, and an ordinary user's PATH does not look."""
 
@@ -79,13 +81,11 @@ def configuration(
     certificate: str,
     workers: Mapping[str, str],
     most: int = 10_000,
-    connections_each: int = 64,
 ) -> str:
     """Return the configuration.
 
     `origin` is its first line, `certificate` a file with certificate and key, `workers` each companion's address by
-    its name, such as ``{"worker-1": "10.0.0.11:8001"}``, `most` how many connections there may be at once, and
-    `connections_each` how many of them from one address.
+    its name, such as ``{"worker-1": "10.0.0.11:8001"}``, and `most` how many connections there may be at once.
     """
     servers = "\n".join(f"    server {name} {address}" for name, address in workers.items())
     return _TEMPLATE.format(
@@ -94,5 +94,5 @@ def configuration(
         certificate=certificate,
         servers=servers,
         most=most,
-        connections_each=connections_each,
+        connections_each=WebSettings().connections_each,
     )

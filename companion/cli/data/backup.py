@@ -8,7 +8,7 @@ from typing import TextIO
 
 from companion.adapters.database import backup
 from companion.adapters.database.opening import without_password
-from companion.cli.settings import Settings
+from companion.settings import Settings
 
 
 def back_up(settings: Settings, file: Path, now: datetime, out: TextIO) -> int:

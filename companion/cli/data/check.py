@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from companion.cli import settings as configuration
+from companion import settings as configuration
 from companion.games import registry
 from companion.games.kit import Fault, Game, Option
 from companion.model.lobby import read_text

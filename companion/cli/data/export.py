@@ -17,7 +17,6 @@ from typing import Any, TextIO
 from companion.adapters.database import backup
 from companion.adapters.database.backup import BackupError
 from companion.adapters.database.sql_store import SqlStore
-from companion.cli.settings import Settings
 from companion.games.kit import Game, Json
 from companion.model.evenings import by_game, by_person, by_temple, plays
 from companion.model.exports import exported
@@ -25,6 +24,7 @@ from companion.model.plays import minutes, result_of
 from companion.model.table import Table
 from companion.service.services import Services
 from companion.service.workspace import Workspace
+from companion.settings import Settings
 from templo import contract
 from templo.files import draft_beside, sync
 from templo.quoting import counted

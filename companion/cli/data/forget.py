@@ -11,11 +11,11 @@ from typing import NamedTuple, TextIO
 
 from companion.adapters.database import erasure, store_lock
 from companion.adapters.database.sql_store import SqlStore
-from companion.cli.settings import Settings
 from companion.model import rounds
 from companion.model.entries import Rename, Sit
 from companion.model.evenings import person_key
 from companion.model.ports import TableRecord
+from companion.settings import Settings
 from templo.quoting import counted
 
 SHORTEST = 6

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, TextIO
 from companion.adapters.database import store_lock
 from companion.adapters.database.opening import StoreError
 from companion.adapters.database.sql_store import SqlStore
-from companion.cli.settings import Settings
 from companion.games.kit import Game, Seat
 from companion.model.ports import StoredToken
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
 from companion.service.workspace import Workspace
+from companion.settings import Settings
 
 SHORTEST = 4
 """The shortest unique beginning of an id that is accepted."""

@@ -53,7 +53,7 @@ WEEK = 7 * 24 * 3600
 @blueprint.get("/")
 def first() -> Response:
     """Show the first page; until the setup is finished, redirect to that."""
-    if site().config.first_start and not site().services.setup.finished:
+    if site().config.settings.first_start == "on" and not site().services.setup.finished:
         return redirect_to(site().url("setup"))
     running = [table for table in _tables() if table.phase != "over"][:6]
     return site().page(

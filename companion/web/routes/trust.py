@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import ssl
 from contextlib import suppress
+from pathlib import Path
 
 from flask import Blueprint, Response, abort, request, send_from_directory
 
@@ -45,8 +46,8 @@ def worker() -> Response:
 
 def _authority() -> bytes:
     """Return the authority's certificate as DER, or no bytes if there is none."""
-    file = site().config.authority
+    file = site().config.settings.authority
     if file:
         with suppress(OSError, ValueError):
-            return ssl.PEM_cert_to_DER_cert(file.read_text("ascii"))
+            return ssl.PEM_cert_to_DER_cert(Path(file).read_text("ascii"))
     return b""

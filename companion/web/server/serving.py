@@ -26,6 +26,7 @@ from waitress.channel import ClientDisconnected, HTTPChannel  # type: ignore[imp
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 
+from companion.settings import WebSettings
 from companion.web.server.activation import passed_socket
 from companion.web.server.guard import client
 from companion.web.server.poller import Poller
@@ -47,8 +48,7 @@ where the system allows so many."""
 BESIDE = 256
 """Descriptors that the databases, the broker's connection and the logs have where connections are among the low."""
 
-CONNECTIONS_EACH = 64
-"""Open connections of one address: ten browsers behind one access point, with the six that each opens at most."""
+_DEFAULTS = WebSettings()
 
 HEAD_S = 10.0
 """Seconds that a client has from its connection, or the first byte of its next request, to the end of the head."""
@@ -110,9 +110,9 @@ class Server:
         app: Any,
         host: str,
         port: int,
-        streams: int = 64,
+        streams: int = _DEFAULTS.streams,
         *,
-        connections_each: int = CONNECTIONS_EACH,
+        connections_each: int = _DEFAULTS.connections_each,
         proxy: str = "",
         beat: Beat = no_heartbeat,
         pages_beat: Beat = no_heartbeat,
@@ -357,7 +357,7 @@ class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
     channel_class = _Channel
     most = LOW - BESIDE
     lowest = 0
-    most_each = CONNECTIONS_EACH
+    most_each = _DEFAULTS.connections_each
     proxy = ""
     poller: Poller
 

@@ -49,14 +49,15 @@ class WebSettings:
     host: Host = "0.0.0.0"  # noqa: S104 phones must reach it
     port: Port = 8000
     allowed_hosts: Annotated[tuple[Host, ...], listed("a list of host names")] = ()
+    """Further names and addresses that it answers to, besides this machine's own."""
     address: WebAddress = ""
     """The address that phones are given."""
     streams: Annotated[int, whole(1, 20_000)] = 256
     """The most event streams."""
     streams_each: Annotated[int, whole(1, 20_000)] = 64
-    """The most event streams of one address."""
+    """The most event streams of one address, out of `streams`."""
     connections_each: Annotated[int, whole(8, 500)] = 64
-    """The most connections of one address."""
+    """The most connections of one address: ten browsers behind one access point, of which each opens six at most."""
     proxy: OptionalHost = ""
     """The address of the reverse proxy whose headers are trusted."""
     first_start: Annotated[str, matching("on|off", "on or off")] = "off"
