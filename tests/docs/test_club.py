@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
-from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
-from companion.adapters.news import Hub
 from companion.cli.club import postgresql, proxy
 from companion.cli.programs import broker
-from companion.settings import Settings, WebSettings
-from companion.web.config import WebConfig
-from companion.web.routes.metrics import measured
+from companion.settings import Settings
 from templo.settings import declared_settings
-from tests.companion.conftest import Home
 from tests.docs.pages import ROOT
 
 CLUB = ROOT / "docs" / "examples" / "club"
-NAMES = re.compile(r"\b(?:templo|process)_[a-z_]+\b")
 VARIABLES = {setting.variable for setting in declared_settings(Settings).values()}
 
 
@@ -33,47 +25,6 @@ def compose() -> Any:
 
 def companions() -> dict[str, Any]:
     return {name: each for name, each in compose()["services"].items() if name.startswith("worker-")}
-
-
-@pytest.fixture
-def exported(tmp_path: Path) -> set[str]:
-    """The names of the metrics that a companion exports."""
-    home = Home(f"sqlite:///{tmp_path / 'store.sqlite'}")
-    try:
-        config = WebConfig(WebSettings(), lambda _: "http://localhost", "")
-        return {metric.name for metric in measured(home.services, Hub(), config)}
-    finally:
-        home.store.close()
-
-
-def expressions() -> list[str]:
-    dashboard = json.loads((CLUB / "grafana.json").read_text())
-    return [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
-
-
-def test_the_dashboard_shows_every_metric_that_is_exported_and_no_other(exported: set[str]) -> None:
-    assert {name for each in expressions() for name in NAMES.findall(each)} == exported
-
-
-def test_every_panel_of_the_dashboard_has_a_place_of_its_own() -> None:
-    panels = json.loads((CLUB / "grafana.json").read_text())["panels"]
-    places = [panel["gridPos"] for panel in panels]
-    cells = [(x, y) for p in places for x in range(p["x"], p["x"] + p["w"]) for y in range(p["y"], p["y"] + p["h"])]
-    assert len(cells) == len(set(cells))
-    assert max(x for x, _ in cells) < 24
-    assert len({panel["id"] for panel in panels}) == len(panels)
-
-
-def test_the_page_s_alarms_use_metrics_that_are_exported(exported: set[str]) -> None:
-    watch = (ROOT / "docs" / "club.md").read_text().split("## What to watch")[1]
-    named = {name for row in re.findall(r"^\| `([^`]+)`", watch, re.MULTILINE) for name in NAMES.findall(row)}
-    assert named
-    assert named <= exported
-
-
-def test_services_md_lists_every_metric(exported: set[str]) -> None:
-    table = (ROOT / "docs" / "services.md").read_text().split("## Prometheus")[1]
-    assert set(re.findall(r"`((?:templo|process)_\w+)`(?=[^|]*\|[^|]*\|[^|]*\|$)", table, re.MULTILINE)) == exported
 
 
 def test_the_example_s_proxy_is_the_one_of_make_club_with_the_containers_addresses() -> None:

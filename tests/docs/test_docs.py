@@ -14,10 +14,9 @@ import pytest
 
 from companion.cli import command_line as companion_program
 from controller.app import command_line as controller_program
-from templo.contract import __main__ as contract_tables
 from tests.cases import every_case
 from tests.docs.pages import ROOT, code, text_without_fences
-from tools import count_tree, draw_architecture, settings_page, site_pages
+from tools import count_tree, draw_architecture, site_pages, tables
 
 PAGES = sorted(
     [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]
@@ -203,7 +202,7 @@ def test_what_writes_into_the_docs_writes_nothing_when_it_is_asked_for_help_or_g
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delattr(Path, "write_text")
-    for module in (contract_tables, draw_architecture, settings_page):
+    for module in (draw_architecture, tables):
         for arguments, status, words in ((["--help"], 0, "usage: python -m "), (["--wrong"], 2, "--wrong")):
             with pytest.raises(SystemExit) as ended:
                 module.main(arguments)

@@ -12,14 +12,8 @@ from controller.app import settings as controller
 from controller.core.settings import DeclaredSettings
 from templo.quoting import nearest
 from templo.settings import SettingsError, add_flags, declared_settings, given_flags, load
-from tools import settings_page
 
 HOME = Path("/home/ana")
-
-
-def test_the_table_in_the_docs_is_that_of_the_declarations() -> None:
-    text = settings_page.PAGE.read_text("utf-8")
-    assert settings_page.with_table(text) == text, "write it anew with: python -m tools.settings_page"
 
 
 def test_no_variable_of_one_program_is_taken_for_a_misspelt_one_of_the_other() -> None:

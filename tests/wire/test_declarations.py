@@ -9,7 +9,6 @@ import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
 import pytest
@@ -19,13 +18,11 @@ from controller.core.publisher import Identity
 from templo import contract
 from templo.contract.access import access_rules
 from templo.contract.declarations import Catalogue, Omitted, Place, Role, json_path, message
-from templo.contract.documentation import fields_table, topics_table, with_tables
 from templo.contract.field_types import Number, WireError
 from templo.contract.messages import Code, HexId, Message, Total
 from templo.contract.vocabulary import God
+from tools.tables import DOCS, fields_table, message_tables, topics_table, users_table, with_tables
 
-DOCS = Path(__file__).parents[2] / "docs"
-PROTOCOL, APPLIANCE = DOCS / "protocol.md", DOCS / "services.md"
 SESSION = "5d" * 16
 
 
@@ -116,23 +113,16 @@ def test_the_documentation_of_a_declared_message_writes_itself() -> None:
 
 def test_a_document_without_a_declared_message_is_refused() -> None:
     with pytest.raises(ValueError, match=r"expected once each topics, status, .*warmth"):
-        with_tables(PROTOCOL.read_text("utf-8"), WITH_WARMTH)
+        with_tables((DOCS / "protocol.md").read_text("utf-8"), message_tables(WITH_WARMTH))
 
 
-def test_the_tables_of_the_protocol_are_those_of_the_declarations() -> None:
-    text = PROTOCOL.read_text("utf-8")
-    assert with_tables(text) == text, "write them anew with: python -m templo.contract"
-
-
-@pytest.mark.parametrize(
-    ("user", "role"),
-    [("temple-<name>", Role.TEMPLE), ("companion", Role.COMPANION), ("homeassistant", Role.HOME_ASSISTANT)],
-)
-def test_the_table_of_users_names_what_each_of_them_sends_and_reads(user: str, role: Role) -> None:
-    (row,) = [line for line in APPLIANCE.read_text("utf-8").splitlines() if line.startswith(f"| `{user}` | ")]
-    sent, read = (set(re.findall(r"`(?:templo-tables/\+/)?([a-z_]+)`", cell)) for cell in row.split(" | ")[1:])
-    assert sent == {each.leaf for each in contract.CONTRACT if role in each.sent_by}
-    assert read == {each.leaf for each in contract.CONTRACT.read_by(role)}
+def test_the_table_of_users_names_what_each_of_them_sends_and_reads() -> None:
+    before, after = users_table().splitlines(), users_table(WITH_WARMTH).splitlines()
+    assert "\n| `watcher` | nothing | `templo/`: everything; `templo-tables/`: everything; " in users_table()
+    assert [row.replace("`warmth`", "").count("`") for row in after] == [row.count("`") for row in before]
+    temple, companion = (row for row in after if "warmth" in row)
+    assert re.match(r"\| `temple-<name>` \| `templo/<name>/`: [^;|]*`warmth`", temple)
+    assert re.match(r"\| `companion` \| [^|]* \| `templo/\+/`: [^;|]*`warmth`", companion)
 
 
 # -- mistakes in a declaration --
