@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,30 +12,9 @@ from flask import Flask, request
 
 from companion.adapters.news import Hub
 from companion.service.services import Services
+from companion.web import routes
 from companion.web.config import WebConfig
-from companion.web.routes import (
-    api_description,
-    errors,
-    evenings,
-    games,
-    held,
-    metrics,
-    organiser,
-    pairing,
-    playtests,
-    printing,
-    reconcile,
-    results,
-    rules,
-    setup,
-    start,
-    story,
-    streams,
-    table,
-    temples,
-    trust,
-    uploads,
-)
+from companion.web.routes import errors, uploads
 from companion.web.server import assets, guard, rates
 from companion.web.server.below import serve_below
 from companion.web.site import Site
@@ -72,28 +53,10 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     hub.cap, hub.cap_each = settings.streams, settings.streams_each
     guard.install(app, settings.allowed_hosts, config.own_hosts, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
     rates.install(app, clock, OPENINGS, FILES, SLOW)
-    for routes in (
-        start,
-        games,
-        playtests,
-        printing,
-        rules,
-        table,
-        story,
-        evenings,
-        results,
-        reconcile,
-        temples,
-        held,
-        streams,
-        metrics,
-        api_description,
-        setup,
-        trust,
-        organiser,
-        pairing,
-    ):
-        app.register_blueprint(routes.blueprint)
+    for module in pkgutil.iter_modules(routes.__path__, f"{routes.__name__}."):
+        blueprint = getattr(importlib.import_module(module.name), "blueprint", None)
+        if blueprint:
+            app.register_blueprint(blueprint)
     errors.install(app)
     main = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
     app.extensions["site"] = main

@@ -1,1 +1,1 @@
-"""The routes, one module for each subject."""
+"""The routes, one module for each subject; the `blueprint` of each is found by itself."""
