@@ -20,7 +20,6 @@ import sys
 import tempfile
 import termios
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -32,6 +31,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests import album, film, icons, sanctuary
 from tests.camera import PHONE, PICTURES, SCREEN, Camera
 from tests.guides import SKIPPED
+from tests.waiting import within
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 120.0
@@ -117,11 +117,7 @@ class Demo:
 
 def until(true: Callable[[], object], what: str, seen: Callable[[], object] = lambda: "") -> None:
     """Wait until a condition holds, up to the patience of a step."""
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"waited {PATIENCE:g} s for {what}; there was {seen()!s:.2000}")
-        time.sleep(0.05)
+    assert within(PATIENCE, true, 0.05), f"waited {PATIENCE:g} s for {what}; there was {seen()!s:.2000}"
 
 
 class Table:

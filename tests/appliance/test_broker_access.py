@@ -28,6 +28,7 @@ from controller.app import settings as controller_settings
 from tests.appliance.installation import PROGRAM, TEMPLE, Installation
 from tests.brokers import HOST, Broker, mosquitto
 from tests.controller.program import ROOT
+from tests.waiting import eventually, within
 
 ORACLE = "oracle"
 STRANGER = "other"
@@ -120,9 +121,7 @@ class Guest:
     def publish(self, topics: tuple[str, ...]) -> dict[str, ReasonCode]:
         """Publish to each topic and return what the broker answered."""
         sent = {topic: self.client.publish(topic, self.user or "nobody", qos=1) for topic in topics}
-        until = time.monotonic() + 60
-        while len(self.acks) < len(sent) and time.monotonic() < until:
-            time.sleep(0.01)
+        within(60, lambda: len(self.acks) == len(sent))
         answers = {topic: self.acks[info.mid] for topic, info in sent.items()}
         self.acks.clear()
         return answers
@@ -162,10 +161,7 @@ def guests(broker: Broker, installation: Installation) -> Iterator[dict[str, Gue
 
 def waited(guest: Guest, last: str) -> set[str]:
     """Wait until a guest received the last topic, and return all that it received."""
-    until = time.monotonic() + 60
-    while last not in guest.received:
-        assert time.monotonic() < until, f"{last} never came"
-        time.sleep(0.01)
+    eventually(lambda: last in guest.received, what=last)
     return set(guest.received) - {last}
 
 

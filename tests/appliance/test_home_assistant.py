@@ -18,7 +18,8 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from tests.appliance.installation import TEMPLE, Installation
 from tests.brokers import HOST, Broker, mosquitto, nats
-from tests.controller.program import Temple, eventually
+from tests.controller.program import Temple
+from tests.waiting import eventually
 
 CONFIG = f"homeassistant/device/{TEMPLE}/config"
 

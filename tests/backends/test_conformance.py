@@ -19,7 +19,7 @@ from controller.core.settings import BeamSettings
 from controller.core.slots import Slots
 from templo.contract import Emitters, God
 from tests.backends.harness import HARNESSES, Harness, Queue
-from tests.controller.program import eventually
+from tests.waiting import eventually
 
 
 class Opened:

@@ -20,8 +20,8 @@ from controller.core.slots import Slots
 from templo.contract import Flag, God, Trouble
 from tests.backends.fake_gpiod import Kernel
 from tests.backends.harness import PINS, Queue
-from tests.controller.program import eventually
 from tests.controller.rig import NOON, Rig, close_all
+from tests.waiting import eventually
 
 SETTINGS = BeamSettings(PINS[God.HUITZILOPOCHTLI], PINS[God.TLALOC], "low", "up", "gpiod")
 

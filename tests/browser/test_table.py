@@ -13,7 +13,7 @@ from playwright.sync_api import Route, ViewportSize, expect
 from companion.model.table import ServiceError
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 from tests.browser.layout import DRAWN
-from tests.controller.program import eventually
+from tests.waiting import eventually
 
 Make = Callable[..., Device]
 

@@ -17,7 +17,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.brokers import Broker, free_port, mosquitto
 from tests.browser.conftest import Device
-from tests.controller.program import ROOT, Temple, environment, eventually
+from tests.controller.program import ROOT, Temple, environment
+from tests.waiting import eventually
 
 KNOWN_S = 180
 """A temple is known once its first status has come by way of the broker."""

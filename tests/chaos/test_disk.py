@@ -20,7 +20,7 @@ from tests.brokers import Broker, mosquitto
 from tests.chaos.patient import EIO, FULL, READ_ONLY, SYNC
 from tests.chaos.world import World, advice
 from tests.controller.program import Companion, command, environment
-from tests.path.conftest import eventually
+from tests.waiting import eventually
 
 TROUBLES = {
     FULL: {Trouble.LEDGER_FULL},

@@ -23,7 +23,8 @@ from companion.adapters.backlog import (
 from templo import contract
 from tests.brokers import mosquitto
 from tests.companion.conftest import OTHER, SOURCE, Home
-from tests.companion.test_intake import Temple, eventually, listening, status, total
+from tests.companion.test_intake import Temple, listening, status, total
+from tests.waiting import eventually
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -23,14 +22,7 @@ from templo import contract
 from templo.broker import Address, BrokerSettings
 from tests.brokers import mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
-
-
-def eventually(true: Callable[[], Any], seconds: float = 180.0) -> None:
-    """Wait until something is true, or fail."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it never became true"
-        time.sleep(0.02)
+from tests.waiting import eventually
 
 
 class Temple:
@@ -289,7 +281,7 @@ def test_a_request_travels_to_its_temple_and_the_answer_back(home: Home, tmp_pat
         temple.says(status(), retain=True)
         eventually(lambda: [each.alive and each.reachable for each in home.services.temples.all()] == [True])
         home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "one")
-        (command,) = eventually_all(lambda: [each for each in temple.received if isinstance(each, contract.Command)])
+        (command,) = eventually(lambda: [each for each in temple.received if isinstance(each, contract.Command)])
         temple.says(contract.Reply(command.id, True, {"software": "9"}))
         eventually(lambda: home.services.temples.get("templo").request.stage == "answered")  # type: ignore[union-attr]
         temple.close()
@@ -416,12 +408,6 @@ def test_a_table_that_moved_on_is_reported_by_its_id_and_never_by_its_code(home:
         table.id, home.services.tables.get(table.id).version
     )
     assert table.code.encode() not in payload
-
-
-def eventually_all(found: Callable[[], list[Any]]) -> list[Any]:
-    """Wait until something was found, and return it."""
-    eventually(found)
-    return found()
 
 
 class Failing:

@@ -14,7 +14,7 @@ from companion.model.table import ServiceError, Table
 from companion.service import automatic
 from templo.liveness import IDLE_S
 from tests.companion.conftest import Home
-from tests.launch.conftest import until
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_the_thread_makes_the_moves_one_by_one_until_a_person_must_act(home: Hom
     pacer.start()
     try:
         end_turn(home, table, token)
-        assert until(lambda: home.services.tables.get(table.id).on_turn == "east")
+        eventually(lambda: home.services.tables.get(table.id).on_turn == "east")
     finally:
         pacer.stop()
     assert moves(home, table, "west") > 1
@@ -107,7 +107,7 @@ def test_after_a_restart_the_thread_goes_on_where_the_app_was_on_turn(home: Home
     pacer = Pacer(home.services, lambda table: 0.0)
     pacer.start()
     try:
-        assert until(lambda: moves(home, table, "west") == 1)
+        eventually(lambda: moves(home, table, "west") == 1)
     finally:
         pacer.stop()
 
@@ -146,7 +146,7 @@ def test_a_siege_that_the_app_plays_for_both_sides_runs_to_its_end(
     try:
         for seat in table.charter.seats:
             home.services.seats.away(table.id, keys[0], seat, "app")
-        assert until(lambda: home.services.tables.get(table.id).phase == "over")
+        eventually(lambda: home.services.tables.get(table.id).phase == "over")
     finally:
         pacer.stop()
 
@@ -169,7 +169,7 @@ def test_the_thread_goes_on_when_a_table_could_not_be_read_for_a_while(
     pacer.start()
     try:
         end_turn(home, table, token)
-        assert until(lambda: home.services.tables.get(table.id).on_turn == "east")
+        eventually(lambda: home.services.tables.get(table.id).on_turn == "east")
     finally:
         pacer.stop()
     assert failed.is_set()
@@ -194,7 +194,7 @@ def test_a_table_that_could_not_be_read_is_looked_at_again_and_then_waits_its_pa
     pacer = Pacer(home.services, lambda table: 100 * IDLE_S)
     pacer.start()
     try:
-        assert until(lambda: read.acquire(blocking=False) or played.is_set())
+        eventually(lambda: read.acquire(blocking=False) or played.is_set())
     finally:
         pacer.stop()
     assert not played.is_set()

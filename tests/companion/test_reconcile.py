@@ -14,7 +14,8 @@ from companion.model.table import ServiceError
 from templo import contract
 from tests.brokers import mosquitto
 from tests.companion.conftest import OTHER, SOURCE, Home
-from tests.companion.test_intake import Temple, eventually, listening, status
+from tests.companion.test_intake import Temple, listening, status
+from tests.waiting import eventually
 
 
 def sheet(home: Home, table_id: str) -> Sheet:

@@ -13,7 +13,8 @@ from companion.model.table import Table
 from templo import contract
 from tests.brokers import mosquitto
 from tests.companion.conftest import Home
-from tests.companion.test_intake import Temple, eventually, listening, status
+from tests.companion.test_intake import Temple, listening, status
+from tests.waiting import eventually
 
 H, T = contract.God.HUITZILOPOCHTLI, contract.God.TLALOC
 

@@ -18,6 +18,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.adapters.control_socket import send_request
 from templo import contract
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 
@@ -226,13 +227,3 @@ class Companion:
                 seq += 1
             if all((token.source, each) in self.kept for each in range(max(1, seq - 40), seq)):
                 self.say(contract.Ack(token.source, seq))
-
-
-def eventually(happened: Callable[[], Any], timeout_s: float = 180) -> Any:
-    """Wait until something that nobody announces is true."""
-    until = time.monotonic() + timeout_s
-    while not (value := happened()):
-        if time.monotonic() >= until:
-            raise AssertionError(f"it did not happen within {timeout_s} s")
-        time.sleep(0.03)
-    return value

@@ -24,7 +24,7 @@ from controller.core.ports import BackendContext, BeamsBusyError, BeamsError
 from controller.core.settings import BeamSettings
 from controller.core.slots import Slots
 from templo.contract import God, Timing
-from tests.controller.program import eventually
+from tests.waiting import eventually
 
 MOCK = BeamSettings(
     source="gpio",

@@ -42,6 +42,7 @@ from templo.contract import Beam, Flag, God, Kind, State, Timing, Trouble
 from tests.brokers import free_port
 from tests.controller.program import command, environment
 from tests.controller.rig import NOON, Broker
+from tests.waiting import eventually
 
 NAME = "b" * 32
 HELLO = written("H", 1, NAME, "0.1.0", 1, 3, 0)
@@ -496,7 +497,6 @@ def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: 
         return one
 
     from controller.adapters import serial_board as board_module
-    from tests.controller.program import eventually
 
     now = itertools.count(0, 10 * MS)
     beams = SerialBoard(context(lambda: next(now), lambda: "d" * 32), open_port)

@@ -16,7 +16,8 @@ from paho.mqtt import publish, subscribe
 from templo import contract
 from templo.contract import Beam, CommandName, Flag, God, Kind, State, Timing
 from tests.brokers import Broker, mosquitto, nats
-from tests.controller.program import Companion, Starter, Temple, eventually
+from tests.controller.program import Companion, Starter, Temple
+from tests.waiting import eventually
 
 Maker: TypeAlias = Callable[..., AbstractContextManager[Broker]]
 both = pytest.mark.parametrize("make", [mosquitto, nats])

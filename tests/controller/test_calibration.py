@@ -22,8 +22,9 @@ from controller.core.messages import CalibrationRequest
 from templo.contract import Flag, God
 from tests.brokers import free_port
 from tests.cases import every_case
-from tests.controller.program import Temple, call, command, environment, eventually
+from tests.controller.program import Temple, call, command, environment
 from tests.controller.rig import Rig
+from tests.waiting import eventually
 
 Answers = list[Mapping[str, object]]
 

@@ -16,7 +16,8 @@ import pytest
 from controller.core.name_watch import PROOFS
 from templo.contract import State, Trouble
 from tests.brokers import Broker, mosquitto, nats
-from tests.controller.program import Companion, Starter, Temple, eventually
+from tests.controller.program import Companion, Starter, Temple
+from tests.waiting import eventually
 
 Maker: TypeAlias = Callable[..., AbstractContextManager[Broker]]
 

@@ -27,7 +27,8 @@ from controller.core.publisher import Identity
 from templo import contract
 from templo.contract import Beam, God, LightEffect, State
 from tests.brokers import HOST, Broker, mosquitto
-from tests.controller.program import Companion, Temple, eventually
+from tests.controller.program import Companion, Temple
+from tests.waiting import eventually
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
 SESSION = "a" * 32

@@ -7,7 +7,8 @@ import pty
 import subprocess
 from pathlib import Path
 
-from tests.controller.program import command, environment, eventually
+from tests.controller.program import command, environment
+from tests.waiting import eventually
 
 
 def test_keys_typed_before_the_temple_is_ready_are_kept(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
@@ -25,6 +25,7 @@ from templo.contract import Beam, Finding, God, Light, LightEffect, Mood, SetLig
 from tests.brokers import mosquitto
 from tests.controller.program import Companion, Temple
 from tests.controller.rig import NOON, Rig, close_all
+from tests.waiting import eventually
 
 BEAMS = BeamSettings(17, 27, "low", "up", "gpio", "mock")
 SHADES = " .:-=+*#%@"
@@ -49,13 +50,6 @@ def picture(shrine: Shrine, until_ms: int, scene: Scene = Scene(), god: God = Go
 def levels(frame: Frame) -> Mapping[God, float]:
     """Return how bright lamps of one colour are."""
     return {god: max(colour) for god, colour in frame.items()}
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < until, "it never came"
-        time.sleep(0.01)
 
 
 class Recorder(Lamps):

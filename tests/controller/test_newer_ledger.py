@@ -9,7 +9,8 @@ from pathlib import Path
 from controller.adapters.sqlite_ledger import FILE_NAME
 from templo.contract import State, Trouble
 from tests.brokers import mosquitto
-from tests.controller.program import Companion, Starter, call, eventually
+from tests.controller.program import Companion, Starter, call
+from tests.waiting import eventually
 
 NEWER = 7
 

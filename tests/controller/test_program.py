@@ -25,7 +25,8 @@ from templo import contract
 from templo.contract import God, State, Trouble
 from templo.liveness import Supervisor
 from tests.brokers import free_port, mosquitto
-from tests.controller.program import ROOT, Companion, Temple, call, command, environment, eventually
+from tests.controller.program import ROOT, Companion, Temple, call, command, environment
+from tests.waiting import eventually
 
 
 @pytest.fixture

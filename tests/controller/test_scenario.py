@@ -14,7 +14,7 @@ from controller.core.ports import BackendContext
 from controller.core.settings import BeamSettings
 from controller.simulation.beams import SimulatedBeams
 from templo.contract import God
-from tests.controller.program import eventually
+from tests.waiting import eventually
 
 
 class Queue:

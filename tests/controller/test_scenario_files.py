@@ -17,7 +17,8 @@ from controller.simulation.parser import KINDS, ScenarioError, Script, read, var
 from controller.simulation.timeline import BrokerCut, Change, Restart, SplitMix, expand
 from templo.contract import God
 from tests.brokers import free_port, mosquitto
-from tests.controller.program import ROOT, Companion, Temple, call, eventually
+from tests.controller.program import ROOT, Companion, Temple, call
+from tests.waiting import eventually
 
 SCENARIOS = shipped()
 GUIDE = ROOT / "docs" / "simulated-sensors.md"

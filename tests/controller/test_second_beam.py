@@ -27,8 +27,9 @@ from controller.simulation.parser import ALIKE, APART, read, variants
 from controller.simulation.timeline import TRANSIT, BelowChange, Change, expand
 from templo import contract
 from templo.contract import Flag, God
-from tests.controller.program import call, eventually
+from tests.controller.program import call
 from tests.controller.rig import Rig
+from tests.waiting import eventually
 
 T = God.TLALOC
 LIMITS = Limits()

@@ -7,8 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Queue
@@ -16,18 +15,9 @@ from queue import Empty, Queue
 import pytest
 
 from companion.cli.programs import network
+from tests.waiting import eventually
 
 READY = "Ctrl-C ends everything."
-
-
-def until(happens: Callable[[], object], seconds: float = 180, every_s: float = 0.02) -> bool:
-    """Wait until something holds; whether it did in time."""
-    deadline = time.monotonic() + seconds
-    while not happens():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(every_s)
-    return True
 
 
 def family(pid: int) -> set[int]:
@@ -94,7 +84,7 @@ class Launched:
                 line = None
             assert line is not None, (self.lines, self.process.stderr and self.process.stderr.read())
             self.lines.append(line)
-        assert until(lambda: len(family(self.process.pid)) == 3)
+        eventually(lambda: len(family(self.process.pid)) == 3)
 
     def output(self) -> list[str]:
         """Every line of its output so far."""

@@ -14,7 +14,7 @@ import pytest
 
 from companion.cli.programs import children
 from companion.cli.programs.children import Child, Program, Signals, end
-from tests.launch.conftest import until
+from tests.waiting import eventually
 
 DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
 
@@ -42,7 +42,7 @@ def start(started: list[Child], folder: Path, code: str) -> Child:
 def test_a_line_counts_only_when_it_is_finished(started: list[Child], tmp_path: Path) -> None:
     writes = "import sys; w = sys.stdout.write; w('ready one\\nready t'); input()"
     child = start(started, tmp_path, writes)
-    assert until(lambda: "ready t" in child.program.output.read_text())
+    eventually(lambda: "ready t" in child.program.output.read_text())
     assert child.printed_after("ready") == ["one"]
     assert child.printed_after("never") == []
 
@@ -58,10 +58,10 @@ def test_news_are_the_finished_lines_since_the_last_call(started: list[Child], t
         time.sleep(60)
     """
     child = start(started, tmp_path, code)
-    assert until(lambda: "deck t" in child.program.output.read_text())
+    eventually(lambda: "deck t" in child.program.output.read_text())
     assert (child.news("deck"), child.news("deck")) == (["one"], [])
     go.touch()
-    assert until(lambda: "two\n" in child.program.output.read_text())
+    eventually(lambda: "two\n" in child.program.output.read_text())
     assert (child.news("deck"), child.news("deck")) == (["two"], [])
 
 
@@ -69,7 +69,7 @@ def test_standard_error_never_mixes_with_standard_output(started: list[Child], t
     child = start(
         started, tmp_path, "import sys; print('table', end=' '); print('oh', file=sys.stderr); print('here')"
     )
-    assert until(lambda: child.ended == 0)
+    eventually(lambda: child.ended == 0)
     assert child.printed_after("table") == ["here"]
     assert child.last_lines() == ["oh"]
 
@@ -92,7 +92,7 @@ def test_a_log_that_grew_too_long_is_begun_anew_and_the_one_before_it_is_kept(
     """
     child = start(started, tmp_path, code)
     assert not stale.exists()
-    assert until(lambda: "x\n" in child.program.output.read_text())
+    eventually(lambda: "x\n" in child.program.output.read_text())
     assert child.news("deck") == ["one"]
     child.bound_logs()
     assert [(tmp_path / f"child.{name}").stat().st_size for name in ("log", "log.1", "out", "out.1")] == [0, 1000] * 2
@@ -114,10 +114,10 @@ def test_a_log_that_was_begun_anew_is_written_from_its_beginning(
         time.sleep(60)
     """
     child = start(started, tmp_path, code)
-    assert until(lambda: child.news("deck"))
+    eventually(lambda: child.news("deck"))
     child.bound_logs()
     go.touch()
-    assert until(lambda: child.program.output.read_bytes() == b"deck two\n")
+    eventually(lambda: child.program.output.read_bytes() == b"deck two\n")
     assert child.news("deck") == ["two"]
 
 
@@ -126,7 +126,7 @@ def test_a_program_that_will_not_end_is_killed_after_its_grace(
 ) -> None:
     monkeypatch.setattr(children, "GRACE", 0.2)
     child = start(started, tmp_path, DEAF)
-    assert until(lambda: child.printed_after("deaf") == [] and child.program.output.stat().st_size)
+    eventually(lambda: child.printed_after("deaf") == [] and child.program.output.stat().st_size)
     end(started, signals)
     assert child.ended == -signal.SIGKILL
     assert not started
@@ -137,7 +137,7 @@ def test_a_second_request_to_end_kills_at_once(
 ) -> None:
     monkeypatch.setattr(children, "GRACE", 90)
     several = [start(started, tmp_path, DEAF) for _ in range(2)]
-    assert until(lambda: several[-1].program.output.stat().st_size)
+    eventually(lambda: several[-1].program.output.stat().st_size)
     began = time.monotonic()
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     end(started, signals)
@@ -149,5 +149,5 @@ def test_the_end_of_a_child_is_waited_for_and_asks_nobody_to_end(
     started: list[Child], tmp_path: Path, signals: Signals
 ) -> None:
     child = start(started, tmp_path, "")
-    assert until(lambda: not signals.wait(1) and child.ended == 0)
+    eventually(lambda: not signals.wait(1) and child.ended == 0)
     assert not signals.end_requested

@@ -34,7 +34,8 @@ from companion.cli.club.running import Club, CommandError
 from companion.cli.programs import network
 from companion.cli.programs.children import Program, Signals
 from companion.cli.programs.starting import LaunchError
-from tests.launch.conftest import READY, alive, family, kill, until
+from tests.launch.conftest import READY, alive, family, kill
+from tests.waiting import eventually, within
 
 PATIENCE_S = 300
 SLEEPS = (sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)")
@@ -126,7 +127,7 @@ def test_a_part_that_ends_by_itself_is_named_and_the_rest_goes_on(club: tuple[Cl
         running.watch()
         return "worker-1 has ended by itself (signal SIGKILL): 'start worker-1' starts it again." in reported
 
-    assert until(noticed)
+    eventually(noticed)
     assert [name for name, state in states(running).items() if state.startswith("runs")] == ["broker-1", "worker-2"]
 
 
@@ -266,7 +267,7 @@ def test_the_socket_carries_out_a_command_and_says_what_is_wrong_with_another(tm
             control.serve(obey)
             return len(answers) == 2
 
-        assert until(served)
+        eventually(served)
         assert answers == [(True, ["stop worker-2"]), (False, ["'x' is no part of this club"])]
         assert (tmp_path / "control.sock").stat().st_mode & 0o777 == 0o600
     finally:
@@ -462,28 +463,28 @@ def test_a_club_plays_on_while_its_parts_are_stopped_and_leaves_nothing_behind(f
 
             def arriving() -> bool:
                 before = tokens()
-                return until(lambda: tokens() > before + 3, every_s=0.2)
+                return within(180, lambda: tokens() > before + 3, 0.2)
 
             assert arriving()
             (code,) = [line.split()[-1] for line in running.lines if "organiser" in line]
             cookie = running.post("/organiser/code", {"code": code}).headers["Set-Cookie"].partition(";")[0]
             running.post("/organiser/message", {"text": "Pizza is here", "minutes": "10"}, cookie)
             for worker in re.findall(r"worker-\d .*(http://\S+)", status):
-                assert until(lambda: "Pizza is here" in page(f"{worker}{tables[0]}"), every_s=0.2)  # noqa: B023
+                eventually(lambda: "Pizza is here" in page(f"{worker}{tables[0]}"), every_s=0.2)  # noqa: B023
             at = {table: running.worker(table) for table in tables}
             for table in tables:
                 assert {running.worker(f"{table}/{page}") for page in ("rules", "story")} == {at[table]}
             serving = at[tables[0]]
             other = next(name for name in ("worker-1", "worker-2") if name != serving)
             assert running.directed("kill", serving, "broker-1") == f"Killed {serving} and broker-1.\n"
-            assert until(lambda: running.worker(tables[0]) == other, every_s=0.2)
+            eventually(lambda: running.worker(tables[0]) == other, every_s=0.2)
             assert arriving()
             assert running.directed("start", serving, "broker-1") == f"Started {serving} and broker-1.\n"
-            assert until(lambda: running.worker(tables[0]) == serving, every_s=0.2)
+            eventually(lambda: running.worker(tables[0]) == serving, every_s=0.2)
         pids = family(running.process.pid)
         os.killpg(running.process.pid, signal.SIGINT)
         assert running.process.wait(PATIENCE_S) == 0
-        assert until(lambda: not alive(pids))
+        eventually(lambda: not alive(pids))
         assert not list(folder.iterdir())
     finally:
         running.clear()
@@ -501,6 +502,6 @@ def test_a_club_killed_outright_takes_every_program_with_it_and_what_another_lef
         pids = family(running.process.pid)
         assert len(pids) >= 4
         running.process.kill()
-        assert until(lambda: not alive(pids), every_s=0.2), pids
+        assert within(180, lambda: not alive(pids), 0.2), pids
     finally:
         running.clear()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.launch.conftest import Launched, until
+from tests.launch.conftest import Launched
+from tests.waiting import eventually
 
 FIVE = '[day]\nday-dog-1 = { effect = "gain", tokens = 5 }\n'
 
@@ -34,12 +35,12 @@ def test_a_designer_sees_each_save_on_the_table_and_each_fault_in_the_terminal(
         with urllib.request.urlopen(launch.url(), timeout=180) as answer:
             return str(answer.read().decode())
 
-    assert until(lambda: f"{file}: nothing is wrong" in launch.output())
+    eventually(lambda: f"{file}: nothing is wrong" in launch.output())
     assert "The deck was changed" not in page()
     file.write_text(FIVE.replace("5", "55"))
     fault = "day-dog-1: gain: tokens is 55; expected 1 … 13"
-    assert until(lambda: f"{file}:2: {fault}" in launch.output())
+    eventually(lambda: f"{file}:2: {fault}" in launch.output())
     assert f"Line 2: {fault}" in page()
     file.write_text(FIVE.replace("5", "6"))
-    assert until(lambda: "The deck was changed" in page())
+    eventually(lambda: "The deck was changed" in page())
     assert fault not in page()

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from companion.cli.programs import network
-from tests.launch.conftest import Launched, alive, family, kill, until
+from tests.launch.conftest import Launched, alive, family, kill
+from tests.waiting import eventually, within
 
 
 def fetch(url: str) -> str:
@@ -51,7 +52,7 @@ def test_what_the_broker_asks_for_is_for_its_owner_alone(left_running: Launched)
 def test_a_launcher_killed_outright_takes_everything_with_it(launched: Launched) -> None:
     pids = family(launched.process.pid)
     launched.process.kill()
-    assert until(lambda: not alive(pids)), pids
+    assert within(180, lambda: not alive(pids)), pids
 
 
 def test_a_program_that_dies_is_named_and_the_rest_is_ended(launched: Launched) -> None:
@@ -131,7 +132,7 @@ class Person:
         self._status: int | None = None
 
     def sees(self, text: str, seconds: float = 180) -> bool:
-        return until(lambda: text in self.read(), seconds)
+        return within(seconds, lambda: text in self.read())
 
     def types(self, keys: str) -> None:
         os.write(self.screen, keys.encode())
@@ -176,13 +177,13 @@ def test_at_a_terminal_a_code_is_drawn_keys_are_read_and_ctrl_c_gives_the_termin
     try:
         assert person.sees("Ctrl-C ends everything."), person.seen
         assert "▀" in person.seen
-        assert until(lambda: person.modes() != found)  # keys come one by one, unechoed
+        eventually(lambda: person.modes() != found)  # keys come one by one, unechoed
         pids = family(person.pid)
         before = len(person.seen)
         person.types("t")
-        assert until(lambda: "tlaloc" in person.read()[before:].lower()), person.seen
+        assert within(180, lambda: "tlaloc" in person.read()[before:].lower()), person.seen
         person.types("\x03")
-        assert until(lambda: person.ended() is not None), person.seen
+        assert within(180, lambda: person.ended() is not None), person.seen
         assert person.modes() == found
     finally:
         person.leaves(pids)
@@ -193,10 +194,10 @@ def test_at_a_terminal_a_code_is_drawn_keys_are_read_and_ctrl_c_gives_the_termin
 def test_a_terminal_that_is_closed_ends_everything() -> None:
     person = at_a_terminal()
     assert person.sees("Ctrl-C ends everything."), person.seen
-    assert until(lambda: len(family(person.pid)) == 3)
+    eventually(lambda: len(family(person.pid)) == 3)
     pids = family(person.pid)
     os.close(person.screen)
-    gone = until(lambda: not alive(pids | {person.pid}))
+    gone = within(180, lambda: not alive(pids | {person.pid}))
     kill(pids | {person.pid})
     os.waitpid(person.pid, 0)
     assert gone

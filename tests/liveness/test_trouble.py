@@ -9,8 +9,9 @@ import urllib.request
 from pathlib import Path
 
 from tests.brokers import HOST, free_port
-from tests.controller.program import ROOT, environment, eventually
+from tests.controller.program import ROOT, environment
 from tests.liveness.conftest import PATIENCE_S, Bench, Watched
+from tests.waiting import eventually
 
 
 def words(bench: Bench, port: int) -> list[str]:

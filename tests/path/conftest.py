@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -20,17 +19,10 @@ from controller.adapters.control_socket import ControlError, send_request
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from templo import contract
 from tests.brokers import HOST, Broker, free_port
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 READY_S = 180.0
-
-
-def eventually(true: Callable[[], Any], seconds: float = 180.0, what: str = "it") -> None:
-    """Wait until something is true, or fail."""
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, f"{what} never became true"
-        time.sleep(0.05)
 
 
 class Program:

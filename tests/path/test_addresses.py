@@ -11,7 +11,8 @@ from pathlib import Path
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 from tests.brokers import HOST, free_port
-from tests.controller.program import ROOT, environment, eventually
+from tests.controller.program import ROOT, environment
+from tests.waiting import eventually
 
 
 @contextmanager

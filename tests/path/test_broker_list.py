@@ -12,7 +12,8 @@ from companion.adapters.mqtt_intake import Intake
 from templo.broker import BrokerSettings
 from tests.brokers import HOST, Broker, mosquitto, nats_cluster
 from tests.companion.conftest import Home
-from tests.controller.program import Temple, eventually
+from tests.controller.program import Temple
+from tests.waiting import eventually
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from urllib.parse import urlencode
 from controller.app import settings as controller_settings
 from tests.appliance.installation import Installation
 from tests.brokers import HOST, free_port, mosquitto
-from tests.controller.program import ROOT, Temple, call, environment, eventually
+from tests.controller.program import ROOT, Temple, call, environment
+from tests.waiting import eventually
 
 
 class Page:

@@ -19,7 +19,8 @@ import controller.app.command_line
 from controller.adapters.control_socket import send_request
 from templo import contract
 from tests.brokers import HOST, mosquitto
-from tests.path.conftest import Way, eventually
+from tests.path.conftest import Way
+from tests.waiting import eventually
 
 STRANGE = "f" * 32
 

@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.brokers import mosquitto
 from tests.browser.conftest import PHONE
-from tests.path.conftest import Way, eventually
+from tests.path.conftest import Way
+from tests.waiting import eventually
 
 
 def test_tokens_that_fall_through_both_slots_are_seen_on_a_phone(tmp_path: Path, chromium: Browser) -> None:

@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 from companion.appliance.backup import LEDGER, STORE, Installation, Program, back_up, restore
 from tests.brokers import mosquitto
 from tests.controller.program import command_anywhere
-from tests.path.conftest import Way, eventually
+from tests.path.conftest import Way
+from tests.waiting import eventually
 
 
 def installation(way: Way, folder: Path) -> Installation:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -25,16 +25,10 @@ from tests.companion.conftest import SOURCE, Clock, Entropy
 from tests.companion.test_intake import Temple, status
 from tests.controller.program import ROOT
 from tests.databases import Postgres, postgres
+from tests.waiting import eventually
 
 PATIENCE_S = 180
 TOKENS = 60
-
-
-def eventually(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < deadline, "it never became true"
-        time.sleep(0.05)
 
 
 class Ledger(Temple):

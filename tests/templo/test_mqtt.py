@@ -19,6 +19,7 @@ from templo import contract, mqtt
 from templo.broker import Address, BrokerSettings
 from templo.mqtt import BACKOFF_S, Connection, Post, Presence
 from tests.brokers import HOST, free_port, mosquitto, nats
+from tests.waiting import eventually
 
 TOPIC = contract.topic("templo", contract.Ack.leaf)
 STATUS = contract.topic("templo", contract.Status.leaf)
@@ -66,13 +67,6 @@ def client() -> Iterator[Callable[..., Client]]:
             return made
 
         yield started
-
-
-def eventually(true: Callable[[], Any], seconds: float = 180.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it never became true"
-        time.sleep(0.02)
 
 
 def at(port: int, **more: Any) -> BrokerSettings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -14,15 +14,9 @@ from companion.web.routes.streams import EventStream
 from companion.web.server import broadcast as module
 from companion.web.server.broadcast import Broadcast, Step, Turn
 from companion.web.server.encoding import Plain
+from tests.waiting import eventually
 
 PATIENCE_S = 60.0
-
-
-def until(truth: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not truth():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @dataclass
@@ -49,16 +43,16 @@ def test_a_stream_is_looked_after_at_once_and_for_each_news(broadcast: Broadcast
     looks = Looks()
     turn = Turn("a", looks)
     broadcast.add(turn)
-    until(lambda: looks.fresh == [True])
+    eventually(lambda: looks.fresh == [True])
     broadcast.news(turn)
-    until(lambda: looks.fresh == [True, True])
+    eventually(lambda: looks.fresh == [True, True])
 
 
 def test_a_quiet_stream_gets_heartbeats(broadcast: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "HEARTBEAT", 0.02)
     looks = Looks()
     broadcast.add(Turn("a", looks))
-    until(lambda: looks.fresh[:3] == [True, False, False])
+    eventually(lambda: looks.fresh[:3] == [True, False, False])
 
 
 def test_a_burst_of_news_is_a_few_looks_of_which_the_last_comes_after_all_of_it(broadcast: Broadcast) -> None:
@@ -74,7 +68,7 @@ def test_a_burst_of_news_is_a_few_looks_of_which_the_last_comes_after_all_of_it(
     for _ in range(2000):
         number += 1
         broadcast.news(turn)
-    until(lambda: seen and seen[-1] == 2000)
+    eventually(lambda: seen and seen[-1] == 2000)
     assert len(seen) < 1000
 
 
@@ -84,7 +78,7 @@ def test_a_stream_whose_reader_was_too_slow_has_its_news_again(
     monkeypatch.setattr(module, "AGAIN", 0.02)
     looks = Looks([Step.SLOW, Step.SLOW])
     broadcast.add(Turn("a", looks))
-    until(lambda: looks.fresh == [True, True, True])
+    eventually(lambda: looks.fresh == [True, True, True])
 
 
 def test_a_table_that_is_stuck_holds_up_no_other_however_many_look_at_it(broadcast: Broadcast) -> None:
@@ -99,9 +93,9 @@ def test_a_table_that_is_stuck_holds_up_no_other_however_many_look_at_it(broadca
     looks = Looks()
     turn = Turn("other", looks)
     broadcast.add(turn)
-    until(lambda: looks.fresh == [True])
+    eventually(lambda: looks.fresh == [True])
     broadcast.news(turn)
-    until(lambda: looks.fresh == [True, True])
+    eventually(lambda: looks.fresh == [True, True])
     going.set()
 
 
@@ -113,10 +107,10 @@ def test_a_stream_that_fails_or_is_over_is_looked_after_no_more_and_the_others_g
     turns = [Turn("a", fail), Turn("a", over), Turn("a", looks)]
     for turn in turns:
         broadcast.add(turn)
-    until(lambda: looks.fresh == [True])
+    eventually(lambda: looks.fresh == [True])
     for turn in turns:
         broadcast.news(turn)
-    until(lambda: looks.fresh == [True, True])
+    eventually(lambda: looks.fresh == [True, True])
     assert over.fresh == [True]
 
 
@@ -126,12 +120,12 @@ def test_without_streams_there_are_no_threads() -> None:
     turns = [Turn(key, looks) for key in "abc"]
     for turn in turns:
         broadcast.add(turn)
-    until(lambda: len(looks.fresh) == 3)
+    eventually(lambda: len(looks.fresh) == 3)
     for turn in turns:
         broadcast.remove(turn)
-    until(lambda: not set(threading.enumerate()) - others)
+    eventually(lambda: not set(threading.enumerate()) - others)
     broadcast.add(turn)
-    until(lambda: len(looks.fresh) == 4)
+    eventually(lambda: len(looks.fresh) == 4)
     broadcast.remove(turn)
 
 
@@ -166,14 +160,14 @@ def test_what_a_slow_reader_did_not_take_is_in_its_next_event(
     events = EventStream("t", broadcast, look, Plain(), "", "")
     events.place = hub.open(["t"], events.news)
     events.begin(reader)
-    until(lambda: reader.got)
+    eventually(lambda: reader.got)
     reader.reads = False
     for number, region in enumerate(("first", "second"), 1):
         changes[region] = Region(region, number)
         hub.publish("t")
         time.sleep(0.1)
     reader.reads = True
-    until(lambda: any(b"second" in each for each in reader.got))
+    eventually(lambda: any(b"second" in each for each in reader.got))
     assert b"first" in next(each for each in reader.got if b"second" in each)
     events.closed()
     assert hub.streams == 0
@@ -184,5 +178,5 @@ def test_a_stream_whose_reader_is_gone_leaves_its_place(broadcast: Broadcast) ->
     events = EventStream("t", broadcast, lambda: None, Plain(), "", "")
     events.place = hub.open(["t"], events.news)
     events.begin(reader)
-    until(lambda: hub.streams == 0)
+    eventually(lambda: hub.streams == 0)
     assert reader.got == []

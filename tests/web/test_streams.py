@@ -6,7 +6,6 @@ import http.client
 import json
 import socket
 import threading
-import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from companion.web.routes.uploads import MAX_UPLOAD
 from companion.web.server import broadcast, serving
 from companion.web.server.serving import ServeError, Server
 from templo import contract
+from tests.waiting import eventually
 from tests.web.conftest import ORGANISER, WebHome
 
 
@@ -100,14 +100,6 @@ def served(home: WebHome) -> Iterator[Served]:
     served.hang_up()
     if thread.is_alive():
         served.stop()
-
-
-def wait_for(truth: object, seconds: float = 60.0) -> None:
-    assert callable(truth)
-    deadline = time.monotonic() + seconds
-    while not truth():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def path(table: Table, seen: str = "") -> str:
@@ -203,7 +195,7 @@ def test_one_stream_too_many_is_refused_with_when_to_come_back_and_pages_still_l
     assert page.status == 200
     assert b"Sunday" in page.read()
     readers[0].close()
-    wait_for(lambda: served.get("/healthz").status == 200)
+    eventually(lambda: served.get("/healthz").status == 200)
     again = served.stream(path(table))
     assert again.event()["event"] == "regions"
     for reader in (*readers, again):
@@ -216,7 +208,7 @@ def test_a_quiet_stream_is_kept_alive(served: Served, monkeypatch: pytest.Monkey
     reader.event()
     assert reader.answer.readline() == b"event: heartbeat\n"
     reader.close()
-    wait_for(lambda: served.home.hub.streams == 0)
+    eventually(lambda: served.home.hub.streams == 0)
 
 
 def test_a_page_that_missed_nothing_learns_at_once_that_it_is_current(served: Served) -> None:
@@ -247,8 +239,8 @@ def test_a_hundred_streams_hold_none_of_the_threads_that_answer(home: WebHome) -
         assert served.get("/healthz").status == 200
         for reader in readers:
             reader.close()
-        wait_for(lambda: home.hub.streams == 0)
-        wait_for(lambda: threading.active_count() <= before)
+        eventually(lambda: home.hub.streams == 0)
+        eventually(lambda: threading.active_count() <= before)
     finally:
         served.hang_up()
         served.stop()
@@ -291,7 +283,7 @@ def test_a_reader_who_was_slow_gets_what_waited_for_it(served: Served) -> None:
     while got < sent:
         got += len(reader.answer.readline()) == len(waits) - 1
     reader.close()
-    wait_for(lambda: served.home.hub.streams == 0)
+    eventually(lambda: served.home.hub.streams == 0)
 
 
 def test_a_second_request_on_a_stream_s_connection_waits_and_its_end_is_noticed(served: Served) -> None:
@@ -300,13 +292,13 @@ def test_a_second_request_on_a_stream_s_connection_waits_and_its_end_is_noticed(
         head = f"HTTP/1.1\r\nHost: localhost:{served.port}\r\n\r\n"
         connection.sendall(f"GET {page} {head}".encode())
         answer = connection.makefile("rb")
-        wait_for(lambda: b"event: regions" in answer.readline())
+        eventually(lambda: b"event: regions" in answer.readline())
         connection.sendall(f"GET /healthz {head}".encode() * 3)
         assert served.get("/healthz").status == 200
         assert served.home.hub.streams == 1
         served.home.hub.close()
         assert b"200 OK" not in answer.read()
-    wait_for(lambda: served.home.hub.streams == 0)
+    eventually(lambda: served.home.hub.streams == 0)
 
 
 def test_a_browser_that_can_is_sent_events_compressed_and_the_whole_is_one_file_of_gzip(served: Served) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from companion.web.server import serving
 from companion.web.server.serving import Server, room_for
+from tests.waiting import eventually
 from tests.web.conftest import WebHome
 
 HERE, OTHER = "127.0.0.1", "127.0.0.2"
@@ -90,10 +91,7 @@ def is_closed(connection: socket.socket) -> bool:
 
 def await_idle(server: Server) -> None:
     """Wait until the threads of the server have put down every request: a client may have its answer before."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not all(channel.idle for channel in server._server.active_channels.values()):
-        assert time.monotonic() < deadline, "the server is never idle"
-        time.sleep(0.01)
+    eventually(lambda: all(channel.idle for channel in server._server.active_channels.values()))
 
 
 @pytest.mark.parametrize("head", [b"", b"GET / HTTP/1.1\r\nHost: loc"])
