@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return club.main(given[1:])
     if given[:1] == ["sheets"]:
-        from companion.cli.sheets import command_line as sheets
+        from companion.cli import sheets
 
         return sheets.main(given[1:])
     parser, subcommands = _parser()

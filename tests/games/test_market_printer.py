@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from companion.cli.sheets import press
 from companion.games import registry
 from companion.games.market.printer import BUYERS, SHEETS
 from companion.games.market.rules.board import COINS, COMMODITIES, COPIES
-from companion.web.rendering.paper import PAPERS, Paper, Printing
+from companion.web.printing import press
+from companion.web.printing.paper import PAPERS, Paper, Printing
 from tests.web import sheets as reading
 
 GAMES = registry.load()

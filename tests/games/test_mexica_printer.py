@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from companion.cli.sheets import press
 from companion.games import registry
 from companion.games.mexica.printer import CARDS
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
 from companion.games.mexica.rules.cards import DECK
 from companion.games.mexica.rules.cards.deck import PILES
+from companion.web.printing import press
+from companion.web.printing.paper import MARGIN, PAPERS, Paper, Printing
 from companion.web.rendering.art import Art
-from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing
 from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
 from hardware.parameters import Temple

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from companion.cli.sheets import press
 from companion.games import registry
 from companion.games.moctezuma import GAME
-from companion.web.rendering.paper import PAPERS, Paper, Printing
+from companion.web.printing import press
+from companion.web.printing.paper import PAPERS, Paper, Printing
 from tests.web import sheets as reading
 
 PRESS = press.Press(registry.load())

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from companion.cli.sheets import press
 from companion.games import registry
 from companion.games.siege import GAME
-from companion.web.rendering.paper import MARGIN, PAPERS, Printing
+from companion.web.printing import press
+from companion.web.printing.paper import MARGIN, PAPERS, Printing
 from tests.web import sheets as reading
 
 PRESS = press.Press(registry.load())

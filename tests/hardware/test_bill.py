@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from companion.cli.sheets.press import Press, Sheet
 from companion.games import registry
 from companion.games.mexica.printer import CARDS
-from companion.web.rendering.paper import PAPERS, Printing
+from companion.web.printing.paper import PAPERS, Printing
+from companion.web.printing.press import Press, Sheet
 from hardware.bill import bill
 
 

@@ -16,10 +16,10 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from companion.cli.command_line import main
-from companion.cli.sheets import game_crafter, pieces, press, tabletop_simulator
 from companion.games import registry
 from companion.games.mexica.rules.cards import DECK
-from companion.web.rendering.paper import Paper, Printing
+from companion.web.printing import game_crafter, pieces, press, tabletop_simulator
+from companion.web.printing.paper import Paper, Printing
 from companion.web.rendering.texts import LANGUAGES
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +14,12 @@ import pytest
 import weasyprint
 from pypdf import PdfReader
 
+from companion.cli import sheets
 from companion.cli.command_line import main
-from companion.cli.sheets import command_line as sheets
-from companion.cli.sheets import press
 from companion.games import registry
+from companion.web.printing import press
+from companion.web.printing.paper import MARGIN, PAPERS, Paper, Printing
 from companion.web.rendering.art import Art, ArtError, day_colours, low_ink
-from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing
 from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
 from tests.cases import every_case
@@ -337,3 +339,18 @@ def test_a_number_of_players_that_no_game_seats_lays_out_no_more_sheets(library:
     assert page.get_data(as_text=True).count('<section class="leaf') == usual.get_data(as_text=True).count(
         '<section class="leaf'
     )
+
+
+AT_START = """
+import importlib, pkgutil, sys
+from companion.cli import daemon
+from companion.web import routes
+for each in pkgutil.iter_modules(routes.__path__, "companion.web.routes."):
+    importlib.import_module(each.name)
+print([each for each in sys.modules if each.startswith(("companion.web.printing", "weasyprint", "PIL"))])
+"""
+
+
+def test_a_companion_imports_nothing_for_the_printer_before_somebody_wants_it() -> None:
+    imported = subprocess.run([sys.executable, "-c", AT_START], capture_output=True, text=True, check=True)
+    assert imported.stdout == "[]\n"

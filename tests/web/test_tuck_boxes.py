@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from companion.cli.command_line import main
-from companion.cli.sheets import press
 from companion.games import registry
-from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing
+from companion.web.printing import press
+from companion.web.printing.paper import MARGIN, PAPERS, Paper, Printing
+from companion.web.printing.tuck_box import BLEED, LINE, STOCKS, THINNEST, tuck_box, tuck_boxes
 from companion.web.rendering.texts import LANGUAGES
-from companion.web.rendering.tuck_box import BLEED, LINE, STOCKS, THINNEST, tuck_box, tuck_boxes
 from tests.web import sheets as reading
 from tests.web.conftest import WebHome
 

@@ -29,12 +29,12 @@ tap, such as a map. An element with ``data-speak="name"`` is read out by screen 
 
 - ``sheet`` its own name, for ids that are unique where several are printed together
 - ``paper`` its ``name``, ``width`` and ``height``, and ``paper.grid(width, height)`` for pieces to be cut apart
-  (`companion.web.rendering.paper`); all lengths are millimetres
+  (`companion.web.printing.paper`); all lengths are millimetres
 - ``drawing(id, width, height=width)`` a symbol of `companion/art` in a true size
 - ``placed(id, x, y, width, height=width)`` the same inside an SVG of one's own
 - ``colour(name)`` a colour of the palette's day, for attributes of an SVG
 - ``cut_marks(grid)`` where to cut, and ``ruler()`` the 100 mm that show whether a printer scaled the page
-- ``tuck_boxes(cards, width, height)`` the boxes for a deck (`companion.web.rendering.tuck_box`); a page that includes
+- ``tuck_boxes(cards, width, height)`` the boxes for a deck (`companion.web.printing.tuck_box`); a page that includes
   ``print_boxes.html`` draws those of ``slice.boxes``, each with its ``name`` (a text), ``cards``, ``width``,
   ``height``, ``drawing`` and ``tint``, and ``slice.emblem`` on their backs
 """
@@ -45,7 +45,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -59,9 +59,7 @@ from companion.model.table import Table
 from companion.model.temples import Temple
 from companion.web.rendering import names
 from companion.web.rendering.art import Art
-from companion.web.rendering.paper import Printing
 from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Texts
-from companion.web.rendering.tuck_box import BLEED, LINE, tuck_boxes
 from companion.web.rendering.widths import LEAST, plot
 from companion.web.view_models.table import Audience
 from templo import contract
@@ -162,7 +160,6 @@ class Renderer:
     def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
         self.library = library
         self.art = Art(ART, SHELL / "static" / DAY)
-        self._pale_art = self.art.in_low_ink()
         self._games = games
         self._url = url
         self._templates = _environment(tuple(games.items()))
@@ -173,7 +170,7 @@ class Renderer:
         """Return a whole page of the shell."""
         words = self.words(language)
         base = self._context(words, At("", "page", (), language))
-        return self._template(name).render({**base, **context})
+        return self.template(name).render({**base, **context})
 
     def words(self, language: str, table: Table | None = None) -> Texts:
         """Return the words of a page; for a table those of its game, with the players' names."""
@@ -241,7 +238,7 @@ class Renderer:
 
         def render(region: str, slice_: Mapping[str, Json]) -> str:
             name = f"{'regions' if region in shell else folder}/{region}.html"
-            return self._template(name).render(context, slice=slice_)
+            return self.template(name).render(context, slice=slice_)
 
         return render
 
@@ -262,7 +259,7 @@ class Renderer:
             name for name in ("message", "call", "draft", "yours", "ending", "guide") if name in rendered.regions
         ]
         inside = Markup(  # noqa: S704  # every part comes out of a template that escapes
-            self._template(name).render(
+            self.template(name).render(
                 context,
                 region=region,
                 table=table,
@@ -276,32 +273,10 @@ class Renderer:
         below = [name for name in ("phases", "absent") if name in rendered.regions]
         return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
-    def sheet(self, game: str, name: str, language: str, printing: Printing, slice_: Mapping[str, Json]) -> Markup:
-        """Return the sheets of a printable page of a game or a tool."""
-        words = self.library.words(language, game)
-        art = self._pale_art if printing.low_ink else self.art
-        colours = dict(art.colours)
-        if printing.low_ink:
-            colours["light"] = colours["ink"]  # what is written on an area of colour, which is pale now
-        pieces: Any = self._template("print_pieces.html").module
-        html = self._template(f"game-{registry.parts(game)[0]}/print/{name}.html").render(
-            t=words,
-            words=words,
-            language=language,
-            slice=slice_,
-            sheet=name,
-            paper=printing.paper,
-            drawing=art.drawing,
-            placed=art.placed,
-            colour=colours.__getitem__,
-            cut_marks=pieces.cut_marks,
-            ruler=lambda: pieces.ruler(words),
-            stock=printing.stock,
-            tuck_boxes=partial(tuck_boxes, stock=printing.stock, paper=printing.paper),
-            bleed=BLEED,
-            line_width=LINE,
-        )
-        return Markup(html)  # noqa: S704  # templates that escape
+    @cached_property
+    def pale_art(self) -> Art:
+        """The drawings for pages that save ink."""
+        return self.art.in_low_ink()
 
     def forms(self, table: Table, audience: Audience) -> Forms:
         """Return the writer of forms for an audience's choices."""
@@ -312,7 +287,8 @@ class Renderer:
         """Return whether a game, or the game of a tool, has a guide."""
         return guide_file(self._games[registry.parts(game)[0]], LANGUAGES[0]).is_file()
 
-    def _template(self, name: str) -> jinja2.Template:
+    def template(self, name: str) -> jinja2.Template:
+        """Return a template by its full name."""
         return self._templates.get_template(name)
 
     def _at_table(self, table: Table, audience: Audience) -> dict[str, Any]:
@@ -332,7 +308,7 @@ class Renderer:
             if len(self._log_entries) >= LOG_ENTRIES:
                 self._log_entries.clear()
             context = {"t": words, "clock": lambda iso: clock(words, iso)}
-            html = self._template("log_entry.html").render(context, entry=entry)
+            html = self.template("log_entry.html").render(context, entry=entry)
             entry_html = self._log_entries[key] = Markup(html)  # noqa: S704  # a template that escapes
         return entry_html
 
@@ -345,7 +321,7 @@ class Renderer:
             "clock": lambda iso: clock(words, iso),
             "notice_words": lambda part, code: notice_text(words, part, code),
             "health_words": lambda code, god="": health_text(words, code, god),
-            "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
+            "form": (forms := Forms(self.template("macros.html"), words, at, self._url)),
             "bring": forms.bring,
             "for_another": forms.for_another,
             "typed": forms.typed,

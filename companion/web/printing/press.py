@@ -12,11 +12,11 @@ from markupsafe import Markup
 
 from companion.games import registry
 from companion.games.kit import Game
+from companion.web.printing.pages import leaves, stylesheets
+from companion.web.printing.paper import DEFAULT, STOCK, Paper, Printing
 from companion.web.rendering import fonts
-from companion.web.rendering.paper import DEFAULT, STOCK, Paper, Printing
 from companion.web.rendering.renderer import SHELL, Renderer
 from companion.web.rendering.texts import LANGUAGES, Library, Texts
-from companion.web.routes.printing import stylesheets
 
 EVERYTHING = "everything"
 
@@ -121,8 +121,13 @@ class Press:
             "title": self._title(sheet, words),
             "print_stylesheets": stylesheets(sheet.game.name, self._folders[sheet.game.name], printing, self._file),
             "leaves": Markup("\n").join(
-                self._renderer.sheet(
-                    sheet.game.name, page, sheet.language, printing, sheet.game.printer.sheet(page, sheet.language)
+                leaves(
+                    self._renderer,
+                    sheet.game.name,
+                    page,
+                    sheet.language,
+                    printing,
+                    sheet.game.printer.sheet(page, sheet.language),
                 )
                 for page in sheet.pages
             ),

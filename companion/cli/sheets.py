@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from companion.cli.sheets.press import Press, SheetsError
 from companion.games import registry
-from companion.web.rendering.paper import DEFAULT, PAPERS, STOCK, Printing
-from companion.web.rendering.tuck_box import THICKEST, THINNEST
+from companion.web.printing.paper import DEFAULT, PAPERS, STOCK, Printing
+from companion.web.printing.press import Press, SheetsError
+from companion.web.printing.tuck_box import THICKEST, THINNEST
 
 OUT = Path("build/sheets")
 GAME_CRAFTER, TABLETOP_SIMULATOR = "game-crafter", "tabletop-simulator"
@@ -101,7 +101,7 @@ def build(press: Press, wanted: Sequence[str], out: Path, printing: Printing, pl
 def export(press: Press, where: str, wanted: Sequence[str], out: Path, images: str = "") -> None:
     """Write images of what is wanted into a folder of its own, and say the name of each file."""
     try:
-        from companion.cli.sheets import game_crafter, tabletop_simulator
+        from companion.web.printing import game_crafter, tabletop_simulator
     except ImportError as error:
         if error.name != "PIL":
             raise

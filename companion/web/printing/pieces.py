@@ -9,8 +9,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from companion.cli.sheets.press import Press, SheetsError
 from companion.games.kit import Board, Game, Piece, Pieces
+from companion.web.printing.press import Press, SheetsError
 from templo.quoting import counted
 
 WHITE = (255, 255, 255)

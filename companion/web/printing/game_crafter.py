@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from companion.cli.sheets.pieces import MILLIMETRES, Boards, Drawn, PieceSet, boards, centred, sets, with_bleed
-from companion.cli.sheets.press import Press
 from companion.games.kit import Game
+from companion.web.printing.pieces import MILLIMETRES, Boards, Drawn, PieceSet, boards, centred, sets, with_bleed
+from companion.web.printing.press import Press
 
 DPI = 300
 SAFE = 0.125 * MILLIMETRES

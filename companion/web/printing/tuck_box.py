@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
-from companion.web.rendering.paper import MARGIN, STOCK, Paper
+from companion.web.printing.paper import MARGIN, STOCK, Paper
 
 STOCKS = (f"{STOCK:g}", "0.2", "0.4")
 """The thicknesses of a card that a page offers, what is usual first."""

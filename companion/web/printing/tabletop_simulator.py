@@ -15,9 +15,9 @@ from zlib import crc32
 
 from PIL import Image
 
-from companion.cli.sheets.pieces import MILLIMETRES, Boards, Face, PieceSet, boards, sets, with_bleed
-from companion.cli.sheets.press import Press
 from companion.games.kit import Game
+from companion.web.printing.pieces import MILLIMETRES, Boards, Face, PieceSet, boards, sets, with_bleed
+from companion.web.printing.press import Press
 
 LARGEST = 4096
 """Pixels of the longer side of an image."""

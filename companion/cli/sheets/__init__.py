@@ -1,1 +1,0 @@
-"""Printable pages as PDFs, and images of the pieces for printing services and virtual tables."""
