@@ -95,11 +95,11 @@ def _draw(workshop: Workshop, kit: Sequence[Piece], drawn: Path) -> None:
 
 
 def _show(drawn: Path) -> None:
-    """Write pictures and wiring into docs/."""
-    shown = DOCS / "pictures" / "temple"
-    shown.mkdir(parents=True, exist_ok=True)
+    """Write the pictures that the pages show, and the wiring, into docs/."""
+    pages = "".join(page.read_text("utf-8") for page in (DOCS.parent / "README.md", *DOCS.glob("*.md")))
     for picture in drawn.glob("*.png"):
-        shutil.copy(picture, shown / picture.name)
+        if f"pictures/temple/{picture.name})" in pages:
+            shutil.copy(picture, DOCS / "pictures" / "temple" / picture.name)
     drawings.draw(PICTURES)
     renew()
 

@@ -2,8 +2,8 @@
 
 A game's folder has ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with ``{{
 region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own. The templates of a tool are in
-``templates/aids/<tool>/``. The charts of a game's story are in ``templates/story/``, those of a tool's story in
-``templates/aids/<tool>/story/``. These templates can use:
+``templates/aids/<tool>/``, and the pages that several tools share in ``templates/aids/``. The charts of a game's
+story are in ``templates/story/``, those of a tool's in ``templates/aids/<tool>/story/``. These templates can use:
 
 - ``slice`` what the region may show, and nothing else of the game
 - ``t(key, **facts)`` a text, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
@@ -253,13 +253,13 @@ class Renderer:
         """Return all regions of a table in the layout of the lobby or of its game."""
         context = self._at_table(table, audience)
         lobby = table.phase == "lobby"
-        name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
+        pages = ("lobby.html",) if lobby else page_templates(table.charter.game, audience.layout)
         region = placer(context["words"], rendered, request_id)
         above = [
             name for name in ("message", "call", "draft", "yours", "ending", "guide") if name in rendered.regions
         ]
         inside = Markup(  # noqa: S704  # every part comes out of a template that escapes
-            self.template(name).render(
+            self._templates.select_template(pages).render(
                 context,
                 region=region,
                 table=table,
@@ -440,15 +440,28 @@ def game_folder(game: str) -> str:
     return f"game-{name}/aids/{tool}" if tool else f"game-{name}/play"
 
 
+def page_templates(game: str, layout: str) -> Sequence[str]:
+    """Return the names of the template of a game's or a tool's page; the first that exists is used.
+
+    >>> page_templates("siege.editor", "phone")
+    ['game-siege/aids/editor/phone.html', 'game-siege/aids/phone.html']
+    """
+    folder = game_folder(game)
+    shared = [f"{folder.rpartition('/')[0]}/{layout}.html"] if registry.parts(game)[1] else []
+    return [f"{folder}/{layout}.html", *shared]
+
+
 def check_layouts(games: Iterable[str], folders: Mapping[str, Path]) -> None:
     """Raise `RegistryError` if a game or a tool has no template of a phone's page or of a table screen's."""
     for game in games:
         folder = folders[registry.parts(game)[0]]
         for layout in LAYOUTS:
-            path = folder / "templates" / game_folder(game).partition("/")[2] / f"{layout}.html"
-            if not path.is_file():
-                found = path.relative_to(folder)
-                raise registry.RegistryError(f"game folder {folder}: it has no {found}; expected a page for {game!r}")
+            names = [f"templates/{name.partition('/')[2]}" for name in page_templates(game, layout)]
+            if not any((folder / name).is_file() for name in names):
+                missing = " or ".join(names)
+                raise registry.RegistryError(
+                    f"game folder {folder}: it has no {missing}; expected a page for {game!r}"
+                )
 
 
 def story_folder(game: str) -> str:
