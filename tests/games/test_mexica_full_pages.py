@@ -79,7 +79,7 @@ def test_the_calendar_runs_counter_clockwise_from_just_above_three_o_clock() -> 
 
 def test_the_style_sheet_puts_a_tribe_where_the_drawing_has_its_space() -> None:
     folder = Path(companion.games.mexica.__file__).parent
-    css = (folder / "static" / "piece.css").read_text(encoding="utf-8")
+    css = (folder / "static" / "calendar-board.css").read_text(encoding="utf-8")
     placed = {
         sign: (float(left), float(top))
         for sign, left, top in re.findall(r"\.on-(\w+) \{\s*left: ([\d.]+)%;\s*top: ([\d.]+)%;", css)

@@ -24,7 +24,7 @@ LONGEST = 120
 
 def of_site() -> list[Path]:
     """Return the style sheets of the site's pages, each of which is in one layer."""
-    return [*(STATIC / "styles").glob("*/*.css"), *(STATIC / "pages").glob("*/*.css")]
+    return [*(STATIC / "styles").glob("*/*.css"), *(STATIC / "pages").glob("*.css")]
 
 
 def for_printer() -> list[Path]:

@@ -2,8 +2,9 @@
 
 A folder is a layer: what is in ``static/styles/components/`` is in ``@layer components``. The order of the layers
 is declared once, in ``static/styles/layers.css``; the order of the files within one does not matter. What a page has
-of its own, ``static/pages/<page>/``, is in ``components`` too. The style sheets of a game's folder, ``static/*.css``,
-are in ``games``: a game's rule overrides the site's whatever their selectors are. A process reads a folder once.
+of its own, ``static/pages/<page>.css``, is in ``components`` too. The style sheets of a game's folder,
+``static/*.css``, are in ``games``: a game's rule overrides the site's whatever their selectors are. A process reads a
+folder once.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def of_site(folder: Path) -> Sheet:
 
 @cache
 def of_pages(folder: Path) -> Mapping[str, Sheet]:
-    """Join what each page of a folder such as ``static/pages`` has of its own."""
-    return {path.name: _sheet(_layer(PAGES_LAYER, path)) for path in sorted(folder.iterdir()) if path.is_dir()}
+    """Return what each page of a folder such as ``static/pages`` has of its own."""
+    return {path.stem: _sheet(_in_layer(PAGES_LAYER, path)) for path in sorted(folder.glob("*.css"))}
 
 
 @cache
@@ -47,7 +48,11 @@ def of_game(folder: Path) -> Sheet:
 
 
 def _layer(name: str, folder: Path) -> str:
-    rules = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.css")))
+    return _in_layer(name, *sorted(folder.glob("*.css")))
+
+
+def _in_layer(name: str, *files: Path) -> str:
+    rules = "".join(path.read_text(encoding="utf-8") for path in files)
     return f"@layer {name} {{\n{rules}}}\n"
 
 
