@@ -28,7 +28,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-WAITING = ("bench", "chaos", "launch", "liveness", "path")
+WAITING = ("bench", "chaos", "cli", "liveness", "path")
 """Folders whose tests mostly wait, for a broker that comes back or a watchdog."""
 
 BUSY = ("browser", "games")

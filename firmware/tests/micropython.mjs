@@ -54,10 +54,10 @@ mp.FS.mkdir("/lib");
 for (const from of [path.join(here, "../micropython"), path.join(here, "standins"), here])
   for (const name of fs.readdirSync(from))
     if (name.endsWith(".py")) mp.FS.writeFile(`/lib/${name}`, fs.readFileSync(path.join(from, name)));
-if (fs.existsSync(path.join(here, "../../tests/wire/vectors"))) {
+if (fs.existsSync(path.join(here, "../../tests/templo/contract/vectors"))) {
   mp.FS.mkdir("/vectors");
-  for (const name of fs.readdirSync(path.join(here, "../../tests/wire/vectors")))
-    mp.FS.writeFile(`/vectors/${name}`, fs.readFileSync(path.join(here, "../../tests/wire/vectors", name)));
+  for (const name of fs.readdirSync(path.join(here, "../../tests/templo/contract/vectors")))
+    mp.FS.writeFile(`/vectors/${name}`, fs.readFileSync(path.join(here, "../../tests/templo/contract/vectors", name)));
 }
 mp.FS.writeFile("/job.json", fs.readFileSync(path.join(folder, "job.json")));
 mp.runPython("import sys\nsys.path[:] = ['/lib']");

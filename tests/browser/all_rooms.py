@@ -24,8 +24,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests import fonts
 from tests.browser.conftest import PATIENCE_MS, Companion
 from tests.browser.rooms import ROOMS, SIZES, Found, Room, View, look
+from tests.companion.web.conftest import WebHome
 from tests.conftest import launched
-from tests.web.conftest import WebHome
 
 ROW = "| {:<12} | {:<6} | {:>12} | {:>6} | {:>6} | {:>7} | {:>7} | {:>6} |"
 

@@ -16,8 +16,8 @@ from companion.model.table import Table
 from companion.web.server.serving import ServeError, Server
 from templo import contract
 from tests.browser.layout import DRAWN, WITHOUT_FONTS
+from tests.companion.web.conftest import WebHome
 from tests.guides import SKIPPED
-from tests.web.conftest import WebHome
 
 PHONE: ViewportSize = {"width": 360, "height": 780}
 SCREEN: ViewportSize = {"width": 1920, "height": 1080}

@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_pla
 
 from tests import fonts
 from tests.browser.conftest import PATIENCE_MS, PHONE, SCREEN, Companion
+from tests.companion.web.conftest import WebHome
 from tests.conftest import ARGUMENTS, chromium_path
-from tests.web.conftest import WebHome
 
 SLOWED = 4
 NAME = "Ana"

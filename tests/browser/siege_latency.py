@@ -22,8 +22,8 @@ from playwright.sync_api import sync_playwright
 from companion.games.kit import Move
 from tests.browser.conftest import PHONE, Companion, Device
 from tests.browser.siege_map import WHERE
+from tests.companion.web.conftest import WebHome
 from tests.conftest import ARGUMENTS
-from tests.web.conftest import WebHome
 
 SLOWED = 6
 TOUCHED = 60

@@ -18,11 +18,11 @@ from companion.model.table import Table
 from companion.service.tables import TableService
 from controller.app.explanations import FINDINGS
 from templo.contract import Finding, God
-from tests import sanctuary
 from tests.browser.conftest import PHONE, Companion, Device
 from tests.browser.layout import too_full, too_wide
 from tests.browser.test_look_back import doubtful
-from tests.web.conftest import ORGANISER
+from tests.companion.web.conftest import ORGANISER
+from tests.pictures import temple_page
 
 Make = Callable[..., Device]
 
@@ -123,8 +123,8 @@ def troubled(companion: Companion) -> Table:
     table = doubtful(companion)
     facts = {field for what, _ in FINDINGS.values() for _, field, _, _ in Formatter().parse(what) if field}
     troubles = tuple(Finding(code, dict.fromkeys(facts, 1440)) for code in FINDINGS)
-    sanctuary.evening(companion.home, {God.TLALOC: troubles, God.HUITZILOPOCHTLI: troubles[:3]})
-    sanctuary.selftest(companion.home)
+    temple_page.evening(companion.home, {God.TLALOC: troubles, God.HUITZILOPOCHTLI: troubles[:3]})
+    temple_page.selftest(companion.home)
     return table
 
 

@@ -16,7 +16,7 @@ from templo import contract
 from tests.browser.conftest import PHONE, Companion, Device, narrow_then_wide
 from tests.browser.layout import DRAWN, measured, too_wide
 from tests.browser.rooms import LONG, Room, stages
-from tests.web.conftest import ORGANISER
+from tests.companion.web.conftest import ORGANISER
 
 Make = Callable[..., Device]
 

@@ -9,7 +9,7 @@ from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import PHONE, Companion, Device
 from tests.browser.layout import READ_FROM_AFAR, measured, too_wide
-from tests.web.conftest import ORGANISER
+from tests.companion.web.conftest import ORGANISER
 
 MESSAGE = "The second round begins at half past four in the small hall: finish your turns, bring your tokens."
 TELEVISION: ViewportSize = {"width": 1920, "height": 1080}

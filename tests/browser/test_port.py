@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from tests.browser.conftest import Companion
-from tests.web.conftest import WebHome
+from tests.companion.web.conftest import WebHome
 
 
 def test_a_companion_whose_port_is_taken_listens_on_a_free_one(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from companion.model.table import Table
 from companion.web.server.serving import Server
 from tests.appliance.secure import Machine, haproxy
 from tests.browser.conftest import PATIENCE_MS, PHONE, SCREEN
+from tests.companion.web.conftest import WebHome
 from tests.conftest import ARGUMENTS, chromium_path
 from tests.guides import SKIPPED
-from tests.web.conftest import WebHome
 
 HIDDEN = """hidden => {
     Object.defineProperty(document, "hidden", { value: hidden, configurable: true });

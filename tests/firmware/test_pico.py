@@ -31,7 +31,7 @@ from templo.contract import Flag, God
 from tests.firmware.conftest import FOLDERS
 
 ROOT = Path(__file__).parents[2]
-VECTORS = ROOT / "tests" / "wire" / "vectors"
+VECTORS = ROOT / "tests" / "templo" / "contract" / "vectors"
 
 
 def module(name: str) -> ModuleType:

@@ -16,7 +16,7 @@ from typing import Any
 from companion.games.kit import Arg, Game, Json, Move, Refusal, Seat
 from tests.games.playouts import GAMES
 
-FOLDER = Path(__file__).parents[1] / "playthroughs"
+FOLDER = Path(__file__).parent / "playthroughs"
 FILES = sorted(FOLDER.glob("*.txt"))
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}", re.ASCII)

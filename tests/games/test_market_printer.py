@@ -13,7 +13,7 @@ from companion.games.market.printer import BUYERS, SHEETS
 from companion.games.market.rules.board import COINS, COMMODITIES, COPIES
 from companion.web.printing import press
 from companion.web.printing.paper import PAPERS, Paper, Printing
-from tests.web import sheets as reading
+from tests.companion.web import sheets as reading
 
 GAMES = registry.load()
 MARKET = GAMES["market"]

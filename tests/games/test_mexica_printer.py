@@ -19,7 +19,7 @@ from companion.web.rendering.art import Art
 from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
 from hardware.parameters import Temple
-from tests.web import sheets as reading
+from tests.companion.web import sheets as reading
 
 GAMES = registry.load()
 MEXICA = GAMES["mexica"]

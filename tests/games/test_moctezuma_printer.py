@@ -11,7 +11,7 @@ from companion.games import registry
 from companion.games.moctezuma import GAME
 from companion.web.printing import press
 from companion.web.printing.paper import PAPERS, Paper, Printing
-from tests.web import sheets as reading
+from tests.companion.web import sheets as reading
 
 PRESS = press.Press(registry.load())
 

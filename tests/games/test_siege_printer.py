@@ -9,7 +9,7 @@ from companion.games import registry
 from companion.games.siege import GAME
 from companion.web.printing import press
 from companion.web.printing.paper import MARGIN, PAPERS, Printing
-from tests.web import sheets as reading
+from tests.companion.web import sheets as reading
 
 PRESS = press.Press(registry.load())
 

@@ -22,8 +22,8 @@ from companion.adapters.database import backup
 from companion.adapters.owner import make_owner
 from tests.brokers import HOST, free_port
 from tests.companion.conftest import Home
+from tests.controller.app.test_full_disk import APART, mounts
 from tests.controller.program import ROOT, environment
-from tests.controller.test_full_disk import APART, mounts
 from tests.liveness.conftest import PATIENCE_S, Bench, Watched
 from tests.liveness.test_trouble import answer, words
 from tests.waiting import eventually

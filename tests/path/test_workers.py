@@ -21,8 +21,8 @@ from companion.service.services import Services
 from companion.service.workspace import Workspace
 from templo import contract
 from tests.brokers import free_port, mosquitto
+from tests.companion.adapters.test_intake import Temple, status
 from tests.companion.conftest import SOURCE, Clock, Entropy
-from tests.companion.test_intake import Temple, status
 from tests.controller.program import ROOT
 from tests.databases import Postgres, postgres
 from tests.waiting import eventually

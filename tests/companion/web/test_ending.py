@@ -1,0 +1,161 @@
+"""The end of every game: who won, with how much and why, where it leads from there, and what can be passed on."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from companion.games.kit import Move
+from companion.model.table import Table
+from tests.companion.web.conftest import Browser, WebHome
+
+TABLES = [("mexica", "temple_only"), ("market", "short"), ("moctezuma", "classic"), ("siege", "skirmish")]
+
+
+def over(home: WebHome, game: str, preset: str) -> tuple[Table, Browser]:
+    """Return a table whose game is over, and the phone of its first seat."""
+    table = home.services.tables.open(game, "Sunday", 2, preset, {})
+    ana, beto = home.browser(), home.browser()
+    first, second = table.charter.seats
+    ana.sit(table, first, "Ana")
+    beto.sit(table, second, "Beto")
+    ana.post(f"/t/{table.id}/begin")
+    home.clock.pass_(minutes=54)
+    if game == "mexica":
+        ana.move(table, first, "settle", second, version=home.services.tables.get(table.id).version)
+    else:
+        for seat in table.charter.seats:
+            ana.post(f"/t/{table.id}/away", {"seat": seat, "mode": "app"})
+        while home.services.tables.get(table.id).phase != "over":
+            ana.post(f"/t/{table.id}/rolls", {"by": "app"})
+    return home.services.tables.get(table.id), ana
+
+
+@pytest.mark.parametrize(("game", "preset"), TABLES)
+def test_a_look_says_who_won_with_how_much_and_why_and_leads_on(home: WebHome, game: str, preset: str) -> None:
+    table, ana = over(home, game, preset)
+    result = table.game.rules.result(table.state)
+    assert result is not None
+    names = dict(zip(table.charter.seats, ("Ana", "Beto"), strict=True))
+    for page, phone in (("", ana), ("", home.browser()), ("/screen", home.browser())):
+        html = phone.get(f"/t/{table.id}{page}").get_data(as_text=True)
+        ending = re.search(r'(?s)<section class="ending .*?</section>', html)
+        assert ending, page
+        said = re.sub(r"<[^>]*>", " ", ending[0])
+        for seat in table.charter.seats:
+            assert names[seat] in said
+            assert f"{result.points[seat]} point" in said if result.points else True
+        for winner in result.winners:
+            assert re.search(rf"ending-seat won.*?{names[winner]}", ending[0], re.DOTALL)
+        assert re.search(r'<p class="ending-why">[^<]+</p>', ending[0])
+        assert "54 minutes" in said
+        assert "The whole story" in said
+        assert "Back to the tables" in said
+        assert ("Play again, same table" in said) == (phone is ana)
+
+
+def test_the_words_of_every_end_are_there_in_every_language(home: WebHome) -> None:
+    kinds = {
+        "mexica": ("flood", "war", "stillness", "settled"),
+        "market": ("points", "coins", "tokens", "level"),
+        "moctezuma": ("points", "cards", "level"),
+        "siege": ("captured", "limit", "draw"),
+    }
+    for language in ("en", "es"):
+        for game, ends in kinds.items():
+            words = home.app.extensions["site"].renderer.library.words(language, game)
+            for kind in ends:
+                assert words(f"ending.why.{kind}", seat=next(iter(home.games[game].seatings.values()))[0])
+
+
+def test_while_a_game_runs_it_has_no_end_to_show_or_to_pass_on(home: WebHome) -> None:
+    table = home.table()
+    phone = home.browser()
+    assert 'class="ending' not in phone.get(f"/t/{table.id}").get_data(as_text=True)
+    for kind in ("txt", "svg", "bgsplay"):
+        assert phone.get(f"/t/{table.id}/result.{kind}").status_code == 409
+
+
+@pytest.mark.parametrize(("game", "preset"), TABLES)
+def test_a_result_is_a_text_a_picture_and_a_file_for_bg_stats(home: WebHome, game: str, preset: str) -> None:
+    table, ana = over(home, game, preset)
+    result = table.game.rules.result(table.state)
+    assert result is not None
+    text = ana.get(f"/t/{table.id}/result.txt")
+    assert text.mimetype == "text/plain"
+    lines = text.get_data(as_text=True).splitlines()
+    assert "Sunday" in lines[0]
+    assert len([line for line in lines if line.startswith("★")]) == len(result.winners)
+    assert all(line.strip() for line in lines)
+    picture = ana.get(f"/t/{table.id}/result.svg")
+    assert picture.mimetype == "image/svg+xml"
+    drawn = " ".join(ElementTree.fromstring(picture.get_data(as_text=True)).itertext())
+    assert "Ana" in drawn
+    assert "Beto" in drawn
+    play = json.loads(ana.get(f"/t/{table.id}/result.bgsplay").get_data(as_text=True))
+    assert [each["name"] for each in play["players"]] == ["Ana", "Beto"]
+    assert play["plays"][0]["durationMin"] == 54
+    assert play["games"][0]["noPoints"] == (not result.points)
+    by_id = {each["id"]: each["name"] for each in play["players"]}
+    won = {by_id[each["playerRefId"]] for each in play["plays"][0]["playerScores"] if each["winner"]}
+    names = dict(zip(table.charter.seats, ("Ana", "Beto"), strict=True))
+    assert won == {names[seat] for seat in result.winners}
+
+
+def test_those_whom_nothing_tells_apart_share_a_rank_in_the_file_for_bg_stats(home: WebHome) -> None:
+    table = home.services.tables.open("mexica", "Sunday", 4, "temple_only")
+    home.services.tables.close_for_players(table.id)
+    play = json.loads(home.browser().get(f"/t/{table.id}/result.bgsplay").get_data(as_text=True))
+    assert [each["rank"] for each in play["plays"][0]["playerScores"]] == [1, 1, 1, 1]
+
+
+def test_an_end_that_is_taken_back_is_no_end(home: WebHome) -> None:
+    table, ana = over(home, "mexica", "temple_only")
+    first = table.charter.seats[0]
+    assert table.ended_at is not None
+    ana.post(f"/t/{table.id}/undo", {"seat": first, "version": str(table.version), "request": "back"})
+    after = home.services.tables.get(table.id)
+    assert (after.phase, after.ended_at) == ("running", None)
+    assert 'class="ending' not in ana.get(f"/t/{table.id}").get_data(as_text=True)
+
+
+def test_a_picture_holds_names_as_text_whatever_stands_in_them(home: WebHome) -> None:
+    table = home.services.tables.open("mexica", "<b>&", 2, "temple_only", {})
+    phone = home.browser()
+    first, second = table.charter.seats
+    phone.sit(table, first, "<script>&\u202e")
+    phone.post(f"/t/{table.id}/begin")
+    now = home.services.tables.get(table.id)
+    home.services.play.move(table.id, _token(phone, table), first, Move("settle", (first,)), now.version, "end")
+    picture = phone.get(f"/t/{table.id}/result.svg").get_data(as_text=True)
+    assert "<script" not in picture
+    assert "&lt;script&gt;" in picture
+    ElementTree.fromstring(picture)
+    assert second in now.charter.seats
+
+
+def _token(phone: Browser, table: Table) -> str:
+    cookie = phone.client.get_cookie(f"seat-{table.id}", path=f"/t/{table.id}")
+    assert cookie is not None
+    return cookie.value
+
+
+def test_a_captured_leader_is_a_great_moment(home: WebHome) -> None:
+    table, _ = over(home, "siege", "skirmish")
+    html = home.browser().get(f"/t/{table.id}/screen").get_data(as_text=True)
+    moment = re.search(r'(?s)<div class="moment" data-great hidden>.*?</div>', html)
+    assert moment
+    assert re.search("#siege-(cortez|cuauhtemoc)", moment[0])
+    assert "the enemy’s leader is lost" in moment[0]
+
+
+@pytest.mark.parametrize(("game", "preset"), TABLES)
+def test_what_looks_back_at_a_game_brings_the_drawings_that_it_uses(home: WebHome, game: str, preset: str) -> None:
+    table, ana = over(home, game, preset)
+    for path in ("/evenings", f"/t/{table.id}/seats", f"/t/{table.id}/story", f"/t/{table.id}/replay"):
+        html = re.sub(r"(?s)<!--.*?-->", "", ana.get(path).get_data(as_text=True))
+        used = set(re.findall(r'<use [^>]*?href="#([\w-]+)"', html))
+        assert used - set(re.findall(r'\bid="([\w-]+)"', html)) == set(), path

@@ -1,0 +1,1 @@
+"""Takes the pictures of the documents and the icons of the site: ``python -m tests.pictures``."""
