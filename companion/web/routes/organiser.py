@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import wraps
 from typing import Any, TypeVar
 
-import segno
 from flask import Blueprint, Response, request
-from markupsafe import Markup
 
 from companion.adapters.news import EVERYTHING, Region, RegionRenderer, RenderedPage, ViewModel
 from companion.model.pairing import VALID, grouped
@@ -18,6 +15,7 @@ from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MINUTES
 from companion.service.rounds import EventPage
+from companion.web.rendering.qr import qr_drawing
 from companion.web.rendering.renderer import placer
 from companion.web.routes.streams import stale_if_unreadable, stream_of
 from companion.web.site import (
@@ -219,7 +217,7 @@ def codes() -> Response:
     here = site()
     address = here.address
     invitations = [
-        {"table": table, "qr": _qr(f"{address}{here.url('invited', code=table.code)}")}
+        {"table": table, "qr": qr_drawing(f"{address}{here.url('invited', code=table.code)}")}
         for table in open_tables(here.services, here.games)
     ]
     return here.page("organiser_codes.html", invitations=invitations, join=f"{here.address}{here.url('join')}")
@@ -340,20 +338,3 @@ def _table_title(number: int, table: int) -> str:
 
 def _tables_for_temples() -> list[Table]:
     return [table for table in open_tables(site().services, site().games) if table.game.temple]
-
-
-def _qr(text: str) -> Markup:
-    out = io.BytesIO()
-    code = segno.make(text, error="m", micro=False)
-    code.save(
-        out,
-        kind="svg",
-        border=3,
-        omitsize=True,
-        xmldecl=False,
-        dark="#231815",
-        light="#fff",
-        svgclass="qr-drawing",
-        lineclass=None,
-    )
-    return Markup(out.getvalue().decode())  # noqa: S704  # segno's own drawing, of which the text is no part

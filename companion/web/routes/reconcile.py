@@ -12,17 +12,15 @@ from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Texts
-from companion.web.routes.table import played_response, refusal_text
+from companion.web.routes.table import played_response, posted, refusal_text
 from companion.web.site import (
     BAD_FORM,
     new_request,
     redirect_to,
-    request_id,
     seat_to_act,
     seat_token,
     site,
     wants_json,
-    whole_number,
 )
 from companion.web.view_models.table import doubts
 from templo import contract
@@ -47,20 +45,14 @@ def settle(table_id: str) -> Response:
     """Credit the marked tokens to one seat, or dismiss them: all of them, or none."""
     here, form = site(), request.form
     table = here.services.tables.get(table_id)
-    post_id, version = request_id(), whole_number(form.get("version", ""), 10**9)
-    if version is None:
-        raise ServiceError("bad_move")
+    seat, version, post_id = posted()
     if post_id in table.requests:
         return _answered(Played(table, accepted=True))
     if form.get("every"):  # the buttons for all doubted tokens up to the last one that the page knew
         settling = _moves_for_all(table, form.get("last", ""), form.get("every", ""))
         if not settling:
             return _answered(Played(table, accepted=False, stale=True))
-        return _answered(
-            here.services.play.moves(
-                table_id, seat_token(table_id), form.get("seat", "")[:24], settling, version, post_id
-            )
-        )
+        return _answered(here.services.play.moves(table_id, seat_token(table_id), seat, settling, version, post_id))
     one, to = form.get("one", ""), form.get("to", "")
     if one:  # the button of one token: its id, and whose it is
         token, _, to = one.partition(" ")
@@ -73,12 +65,8 @@ def settle(table_id: str) -> Response:
     if isinstance(moves, str):
         if moves == "answered":
             return _answered(Played(table, accepted=False, stale=True))
-        seat = table.chair(to).seat
-        return _page(table, here.words(table)("reconcile.not_theirs", seat=seat), BAD_FORM)
-    played = here.services.play.moves(
-        table_id, seat_token(table_id), form.get("seat", "")[:24], moves, version, post_id
-    )
-    return _answered(played)
+        return _page(table, here.words(table)("reconcile.not_theirs", seat=table.chair(to).seat), BAD_FORM)
+    return _answered(here.services.play.moves(table_id, seat_token(table_id), seat, moves, version, post_id))
 
 
 def _moves_for_all(table: Table, last: str, to: str) -> list[Move]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-import segno
 from flask import Blueprint, Response, abort, request
 
 from companion.model.network import NetworkRefused
 from companion.model.table import ServiceError
+from companion.web.rendering.qr import qr_drawing
 from companion.web.site import BAD_FORM, FORBIDDEN, OWNER, language, prove, redirect_to, site
 
 blueprint = Blueprint("setup", __name__)
@@ -62,9 +61,7 @@ def hotspot() -> Response:
     found = site().config.network.look().hotspot if site().may_set_up() else None
     if found is None:
         abort(404)
-    drawn = io.BytesIO()
-    segno.make(found.as_qr(), error="m", micro=False).save(drawn, kind="svg", scale=6, border=2)
-    return Response(drawn.getvalue(), mimetype="image/svg+xml")
+    return Response(qr_drawing(found.as_qr()), mimetype="image/svg+xml")
 
 
 @blueprint.post("/setup/finish")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-import segno
 from flask import Blueprint, Response, jsonify, make_response, request
 from markupsafe import Markup
 
@@ -18,6 +16,7 @@ from companion.games.kit import preview as preview_of
 from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.previews import preview_text
+from companion.web.rendering.qr import qr_drawing
 from companion.web.rendering.renderer import fill_placeholders, placer, spelled
 from companion.web.rendering.texts import line_text
 from companion.web.site import (
@@ -144,12 +143,8 @@ def qr(table_id: str) -> Response:
     table = here.services.tables.get(table_id)
     if not here.trusted(table):
         raise ServiceError("not_seated")
-    out = io.BytesIO()
-    code = segno.make(f"{here.address}{here.url('invited', code=table.code)}", error="m", micro=False)
-    code.save(out, kind="svg", border=3, omitsize=True, dark="#231815", light="#fff", svgclass=None, lineclass=None)
-    response = make_response(out.getvalue())
-    response.mimetype = "image/svg+xml"
-    return response
+    drawn = qr_drawing(f"{here.address}{here.url('invited', code=table.code)}")
+    return Response(drawn, mimetype="image/svg+xml")
 
 
 @blueprint.get("/made")
@@ -186,7 +181,7 @@ def play(table_id: str) -> Response:
         if number is None:
             raise ServiceError("bad_number")
         move = Move(move.name, (*move.args, number))
-    seat, version, post_id = _post()
+    seat, version, post_id = posted()
     return played_response(
         table_id, site().services.play.move(table_id, seat_token(table_id), seat, move, version, post_id)
     )
@@ -195,7 +190,7 @@ def play(table_id: str) -> Response:
 @blueprint.post("/chance")
 def chance(table_id: str) -> Response:
     """Let the app roll or draw."""
-    _, version, post_id = _post()
+    _, version, post_id = posted()
     return played_response(table_id, site().services.play.roll(table_id, seat_token(table_id), version, post_id))
 
 
@@ -274,13 +269,14 @@ def follow(table_id: str) -> Response:
 @blueprint.post("/undo")
 def undo(table_id: str) -> Response:
     """Undo a seat's last move."""
-    seat, version, post_id = _post()
+    seat, version, post_id = posted()
     return played_response(
         table_id, site().services.play.undo(table_id, seat_token(table_id), seat, version, post_id)
     )
 
 
-def _post() -> tuple[Seat, int, str]:
+def posted() -> tuple[Seat, int, str]:
+    """Return the seat, the version and the id of a post; raises `ServiceError` ``bad_move``."""
     post_id, version = request_id(), whole_number(request.form.get("version", ""), 10**9)
     if version is None:
         raise ServiceError("bad_move")
