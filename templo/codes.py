@@ -18,6 +18,15 @@ def normal_code(text: str) -> str:
     return "".join(sign for sign in text.upper() if sign.isalnum())[:32]
 
 
+def grouped(code: str, size: int = 3) -> str:
+    """Return a code as it is shown and read out.
+
+    >>> grouped("ABCDEF"), grouped("ABCDEFGHJKLM", 4)
+    ('ABC-DEF', 'ABCD-EFGH-JKLM')
+    """
+    return "-".join(code[at : at + size] for at in range(0, len(code), size))
+
+
 def is_pairing_code(text: str) -> bool:
     """Return whether what was typed has the form of a temple's code.
 

@@ -34,6 +34,8 @@ from companion.cli.programs.starting import (
     without_settings,
 )
 from companion.cli.programs.terminal import Terminal, restored_terminal
+from companion.settings import WebSettings
+from templo.codes import grouped
 from templo.settings import default_state
 
 WEB_PORT = 8000
@@ -144,17 +146,12 @@ def _check_ports(wish: Wish) -> None:
         "web": (wish.web_port, "the pages", "0.0.0.0"),  # noqa: S104 - where the companion will listen
         "broker": (wish.broker_port, "the broker", broker.HOST),
     }.items():
-        try:
-            if network.free(port, host):
-                continue
-            trouble = f"is taken ({network.holder(port) or 'by a program of another user'})"
-        except PermissionError:
-            trouble = "is for root alone"
-        ports[place] = network.next_free(max(port, 1023), ports.values())
-        raise LaunchError(
-            f"Port {port}, for {meaning}, {trouble}: end that program, or choose other ports with "
-            f'make {wish.target} ARGS="--ports {ports["web"]} {ports["broker"]}".'
-        )
+        if trouble := network.trouble(port, host):
+            ports[place] = network.next_free(max(port, 1023), ports.values())
+            raise LaunchError(
+                f"Port {port}, for {meaning}, {trouble} other ports with "
+                f'make {wish.target} ARGS="--ports {ports["web"]} {ports["broker"]}".'
+            )
 
 
 @contextlib.contextmanager
@@ -182,6 +179,7 @@ class Launch:
     def __init__(self, wish: Wish, state: Path, terminal: Terminal, signals: Signals, children: list[Child]) -> None:
         self._wish = wish
         self._state = state
+        self._web = WebSettings(port=wish.web_port)
         self._terminal = terminal
         self._signals = signals
         self._children = children
@@ -255,8 +253,8 @@ class Launch:
             self._terminal.write(*lines)
 
     def _greet(self, path: str) -> None:
-        joining = [f"{self._url(address)}/j/{self._code}" for address in self._addresses]
-        table = f"{self._url('127.0.0.1')}{path}"
+        joining = [f"{self._web.url(address)}/j/{self._code}" for address in self._addresses]
+        table = f"{self._web.url('127.0.0.1')}{path}"
         lines = [
             "",
             f"Templo Mayor{' with a simulated temple' if self._wish.simulate else ''}: a table of Mexica is running.",
@@ -264,7 +262,7 @@ class Launch:
             f"  The table, on this computer     {table}",
             f"  On a phone in the same network  {joining[0]}",
             *(f"                              or  {other}" for other in joining[1:]),
-            f"  Its code, to join it            {spelled_code(self._code)}",
+            f"  Its code, to join it            {grouped(self._code)}",
             "",
         ]
         if self._addresses == ("127.0.0.1",):
@@ -305,15 +303,6 @@ class Launch:
                 if child.program.terminal and (status == 0 or self._signals.wait(0.3)):
                     raise Stopped
                 raise LaunchError(with_log(child, f"has ended by itself ({reason(status)}), so everything was ended"))
-
-    def _url(self, address: str) -> str:
-        return f"http://{address}" + (f":{self._wish.web_port}" if self._wish.web_port != 80 else "")
-
-
-def spelled_code(code: str) -> str:
-    """Return a join code in the form in which it is read out: ``"ABC-DEF"``."""
-    half = len(code) // 2
-    return f"{code[:half]}-{code[half:]}"
 
 
 def _here(path: str) -> str:

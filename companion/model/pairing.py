@@ -39,15 +39,6 @@ def new_code(entropy: Callable[[int], bytes]) -> str:
     return "".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(PAIRING_LENGTH))
 
 
-def grouped(code: str) -> str:
-    """Return a code as it is shown.
-
-    >>> grouped("ABCDEFGHJKLM")
-    'ABCD-EFGH-JKLM'
-    """
-    return "-".join(code[at : at + GROUP] for at in range(0, len(code), GROUP))
-
-
 def encode(codes: Iterable[PairingCode]) -> str:
     """Return codes as they are stored."""
     return msgspec.json.encode(list(codes)).decode()

@@ -126,20 +126,9 @@ def _direct(folder: Path, command: Sequence[str]) -> int:
 def _run(wish: Wish, folder: Path, terminal: Terminal, signals: Signals) -> None:
     if sentence := parts.missing():
         raise LaunchError(sentence)
-    try:
-        is_free = network.free(wish.port)
-    except PermissionError:
-        raise LaunchError(
-            f"Port {wish.port}, for the pages, may be used by root alone: choose another with "
-            f'make club ARGS="--port {TLS_PORT}".'
-        ) from None
-    if not is_free:
-        holder = network.holder(wish.port) or "by a program of another user"
-        other = network.next_free(wish.port)
-        raise LaunchError(
-            f"Port {wish.port}, for the pages, is taken ({holder}): end that program, or choose another port with "
-            f'make club ARGS="--port {other}".'
-        )
+    if trouble := network.trouble(wish.port):
+        other = network.next_free(max(wish.port, 1023))
+        raise LaunchError(f'Port {wish.port}, for the pages, {trouble} another with make club ARGS="--port {other}".')
     plan = parts.plan(wish, folder)
     control = Control(folder)
     club = Club(plan, signals, terminal.write)

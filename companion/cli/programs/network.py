@@ -55,6 +55,16 @@ def holder(port: int) -> str | None:
     return None
 
 
+def trouble(port: int, host: str = "0.0.0.0") -> str:  # noqa: S104 - as above
+    """Return why no server can listen on a TCP port and that another is to be chosen; empty if one can."""
+    try:
+        if free(port, host):
+            return ""
+    except PermissionError:
+        return "may be used by root alone: choose"
+    return f"is taken ({holder(port) or 'by a program of another user'}): end that program, or choose"
+
+
 def _listeners(port: int) -> list[str]:
     """Return the inodes of the sockets that listen on a port."""
     inodes = []

@@ -63,6 +63,7 @@ from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Texts
 from companion.web.rendering.widths import LEAST, plot
 from companion.web.view_models.table import Audience
 from templo import contract
+from templo.codes import grouped
 
 SHELL = Path(__file__).parents[1]
 ART = SHELL.parent / "art"
@@ -326,7 +327,7 @@ class Renderer:
             "for_another": forms.for_another,
             "typed": forms.typed,
             "guided": self.guided,
-            "spelled": spelled,
+            "spelled": grouped,
             "version_mark": VERSION_MARK,
             "request_mark": REQUEST_MARK,
         }
@@ -476,11 +477,6 @@ def symbol(name: str, css: str = "") -> Markup:
     of_class = Markup(' class="{}"').format(css) if css else ""
     html = '<svg{} aria-hidden="true" focusable="false"><use href="#{}"/></svg>'
     return Markup(html).format(of_class, name)  # noqa: S704  # its values are escaped
-
-
-def spelled(code: str) -> str:
-    """Return a join code as it is read out: ``ABC-DEF``."""
-    return f"{code[:3]}-{code[3:]}"
 
 
 def clock(words: Texts, iso: str) -> Markup:

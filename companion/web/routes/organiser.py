@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from flask import Blueprint, Response, request
 
 from companion.adapters.news import EVERYTHING, Region, RegionRenderer, RenderedPage, ViewModel
-from companion.model.pairing import VALID, grouped
+from companion.model.pairing import GROUP, VALID
 from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MINUTES
@@ -31,6 +31,7 @@ from companion.web.site import (
     whole_number,
 )
 from companion.web.view_models.organiser import event, open_tables, overview, overview_of_silent_store
+from templo.codes import grouped
 
 blueprint = Blueprint("organiser", __name__, url_prefix="/organiser")
 
@@ -207,7 +208,7 @@ def pairing_code() -> Response:
     except ServiceError as error:
         return _pairing(BAD_FORM, here.refusal(error))
     title = here.services.tables.get(table).title if table else ""
-    return _pairing(shown={"code": grouped(code), "temple": temple, "title": title})
+    return _pairing(shown={"code": grouped(code, GROUP), "temple": temple, "title": title})
 
 
 @blueprint.get("/codes")

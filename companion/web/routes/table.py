@@ -17,7 +17,7 @@ from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.previews import preview_text
 from companion.web.rendering.qr import qr_drawing
-from companion.web.rendering.renderer import fill_placeholders, placer, spelled
+from companion.web.rendering.renderer import fill_placeholders, placer
 from companion.web.rendering.texts import line_text
 from companion.web.site import (
     language,
@@ -33,6 +33,7 @@ from companion.web.site import (
     whole_number,
 )
 from companion.web.view_models.table import Audience, call
+from templo.codes import grouped
 
 blueprint = Blueprint("play", __name__, url_prefix="/t/<table_id>")
 
@@ -116,7 +117,7 @@ def seats(table_id: str) -> Response:
 
 def _invitation(table: Table, audience: Audience) -> dict[str, Json]:
     here = site()
-    code = spelled(table.code) if audience.trusted else ""
+    code = grouped(table.code) if audience.trusted else ""
     path = here.url("join")
     name = here.config.name_address()
     return {

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.credentials import Credentials, Offered, brokers_for
-from companion.model.pairing import NOTE, REMEMBERED, VALID, grouped
+from companion.model.pairing import GROUP, NOTE, REMEMBERED, VALID
 from companion.model.table import ServiceError
 from templo.broker import Address
+from templo.codes import grouped
 from tests.companion.conftest import DATABASES, Home
 
 
@@ -31,7 +32,7 @@ def test_a_code_lets_a_temple_that_nobody_knows_serve_its_table(home: Home) -> N
     code = home.services.pairing.issue("attic", table.id)
     assert home.services.pairing.find(code).temple == "attic"
     assert home.services.temples.find("attic") is None
-    served = home.services.pairing.use(f" {grouped(code).lower()} ")
+    served = home.services.pairing.use(f" {grouped(code, GROUP).lower()} ")
     assert served is not None
     assert (served.id, served.temple) == (table.id, "attic")
     assert home.services.temples.get("attic").table_id == table.id
@@ -132,7 +133,7 @@ def test_a_used_code_gives_what_it_can_where_its_table_cannot_be_served(
 def test_a_code_has_sixty_bits_in_three_groups(home: Home) -> None:
     code = home.services.pairing.issue("attic", "")
     assert len(code) == 12
-    assert grouped("ABCDEFGHJKLM") == "ABCD-EFGH-JKLM"
+    assert grouped("ABCDEFGHJKLM", GROUP) == "ABCD-EFGH-JKLM"
 
 
 def test_a_folder_that_cannot_be_read_is_logged_once_and_a_missing_one_never(
