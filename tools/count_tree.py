@@ -1,9 +1,9 @@
 """Counts the code of git revisions: `python -m tools.count_tree BEFORE [NOW...] [--packages] [--write]`.
 
-It counts modules, imports and lines of `templo`, `controller` and `companion`, and the code for three additions:
-a topic, a backend, a game. Every figure comes from the files of the revision, whatever the layout. With `--write`
-the table goes into decision 5, between its marks. `--packages` counts the lines of code of each package
-instead.
+It counts modules, imports and lines of `templo`, `controller` and `companion`, lines of the tests, files, and the
+code for three additions: a topic, a backend, a game. Every figure comes from the files of the revision, whatever the
+layout. With `--write` the table goes into decision 5, between its marks. `--packages` counts the lines of code of
+each package instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Tree:
     """The files of one revision, unpacked into a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.packages = tuple(name for name in PACKAGES if (folder / name / "__init__.py").exists())
         sys.path.insert(0, str(folder))
         try:
@@ -43,16 +43,16 @@ class Tree:
     def files(self, *suffixes: str) -> Iterator[Path]:
         """Yield the packages' files with one of the suffixes."""
         for package in self.packages:
-            yield from (path for path in (self._folder / package).rglob("*") if path.suffix in suffixes)
+            yield from (path for path in (self.folder / package).rglob("*") if path.suffix in suffixes)
 
     def text(self, path: str) -> str:
         """Return the text of a file by its path in the project; empty if there is none."""
-        file = self._folder / path
+        file = self.folder / path
         return file.read_text("utf-8") if file.exists() else ""
 
     def name(self, path: Path) -> str:
         """Return the path of a file in the project."""
-        return path.relative_to(self._folder).as_posix()
+        return path.relative_to(self.folder).as_posix()
 
 
 def modules_in_folders(tree: Tree) -> Counter[str]:
@@ -138,6 +138,10 @@ def figures(tree: Tree) -> dict[str, str]:
     rows["lines of Python without blank lines, comments and docstrings"] = f"{sum(map(code_lines, sources)):,}"
     pages = sum(len(path.read_text("utf-8").splitlines()) for path in tree.files(*PAGES))
     rows["lines of HTML, CSS and JavaScript"] = f"{pages:,}"
+    tests = [path.read_text("utf-8") for path in sorted((tree.folder / "tests").rglob("*.py"))]
+    rows["lines of Python under `tests`"] = f"{sum(len(source.splitlines()) for source in tests):,}"
+    rows["of these without blank lines, comments and docstrings"] = f"{sum(map(code_lines, tests)):,}"
+    rows["files of the whole tree"] = f"{sum(path.is_file() for path in tree.folder.rglob('*')):,}"
     rows["a topic: lines that name `noise`, and files"] = f"{topic.total()} in {len(topic)}"
     if gpiod:
         lines = sum(code_lines(path.read_text("utf-8")) for path in gpiod)
