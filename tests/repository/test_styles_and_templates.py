@@ -1,4 +1,4 @@
-"""Style sheets are in layers, one file for each component; no template line is longer than a screen is wide."""
+"""Style sheets are in layers, one file for each subject; no template line is longer than a screen is wide."""
 
 from __future__ import annotations
 
