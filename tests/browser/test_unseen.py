@@ -67,7 +67,10 @@ class Play:
     options: Mapping[str, str | int]
     scenes: Sequence[Scene]
     spoken: Sequence[str] = ()
-    """What must be spoken once at least, beside the turns and the end."""
+    """Patterns of what must be spoken once at least, beside the turns and the end.
+
+    What the app plays in one breath is spoken in one, so no single step of it can be expected.
+    """
 
 
 def chosen_of(controls: Sequence[Control], first: Sequence[str], last: str, random: Random) -> Control:
@@ -94,7 +97,7 @@ PLAYS = {
             Scene(False, 4, first=GIVE),
             Scene(True, begins=lambda state: state.clock is not None and state.clock.left <= 2, first=GIVE),
         ),
-        ("War 0, rain 7", "The countdown: 12 of 13"),
+        ("War 0, rain 7", r"The countdown: (\d|1[0-2]) of 13"),
     ),
     "mexica": Play(
         "mexica",
@@ -112,7 +115,7 @@ PLAYS = {
         "short",
         {},
         (Scene(True, 7), Scene(False, 18, lambda state: state.market.count(HOLE) <= 3, first=PASS)),
-        ("Draw 4 tokens out of the bag.",),
+        (r"Draw 4 tokens out of the bag\.",),
     ),
     "moctezuma": Play(
         "moctezuma",
@@ -217,7 +220,7 @@ def test_turns_are_played_by_keys_and_by_a_reader_and_they_and_the_end_are_spoke
     phone = device()
     reader = play(companion, phone, PLAYS[game])
     for words in PLAYS[game].spoken:
-        assert any(words in each for each in reader.spoken), (words, reader.spoken)
+        assert any(re.search(words, each) for each in reader.spoken), (words, reader.spoken)
     title = phone.page.get_by_role("region", name=re.compile(".")).get_by_role("heading", level=2).first.inner_text()
     if PLAYS[game].scenes[-1].steps == STEPS:
         assert reader.spoken[-1].startswith("The game is over")
