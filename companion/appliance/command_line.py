@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from companion.adapters.network.addresses import own_addresses, own_names
-from companion.appliance import backup, image, status, tls
+from companion.appliance import backup, clubs, image, status, tls
 from companion.appliance.network_helper import Helper
 from companion.cli.programs.terminal import Terminal
 from templo import __version__
@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     network.add_argument("action", choices=("serve", "watch"))
     _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
     _add_backup(commands)
+    _add_club_site(commands)
     prepared = commands.add_parser(
         "prepare-image", help="remove what copies of this card must not share, before it is copied"
     )
@@ -40,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
     if given.command in ("backup", "restore"):
         return _backup(given, terminal)
+    if given.command == "club-site":
+        return _club_site(given, terminal)
     if given.command == "prepare-image":
         return _prepare_image(given.yes, terminal)
     try:
@@ -98,18 +101,61 @@ def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
+def _add_club_site(commands: Any) -> None:
+    hosted = commands.add_parser("club-site", help="host several clubs, each with its own companion")
+    actions = hosted.add_subparsers(required=True, metavar="ACTION", dest="action")
+    actions.add_parser("list", help="print every club with its address, ports, size and organiser's code")
+    added = actions.add_parser("add", help="add a club")
+    added.add_argument("name", metavar="NAME", help="1 to 16 lower-case letters, digits and hyphens")
+    added.add_argument(
+        "--address",
+        required=True,
+        metavar="URL",
+        help="where a proxy serves its pages, such as https://club-a.example",
+    )
+    removed = actions.add_parser("remove", help="remove a club with everything that it has stored")
+    removed.add_argument("name", metavar="NAME", help="the club's name")
+    removed.add_argument("--yes", action="store_true", help="do not ask before")
+
+
+def _club_site(given: argparse.Namespace, terminal: Terminal) -> int:
+    if os.geteuid() != 0:
+        terminal.write(f"This needs root: sudo templo-mayor club-site {given.action}")
+        return 1
+    machine = clubs.installed()
+    try:
+        if given.action == "list":
+            terminal.write(*clubs.listed(machine))
+        elif given.action == "add":
+            terminal.write(*clubs.add(machine, given.name, given.address))
+        elif given.yes or _agreed(clubs.question(machine, given.name), terminal):
+            terminal.write(*clubs.remove(machine, given.name))
+        else:
+            return 1
+    except clubs.ClubError as error:
+        print(f"templo-mayor: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _agreed(question: str, terminal: Terminal) -> bool:
+    """Return whether a person says yes; where there is none, nobody does."""
+    if not sys.stdin.isatty():
+        print(f"templo-mayor: {question.partition('Go on?')[0]}Add --yes to do it.", file=sys.stderr)
+        return False
+    if input(question).strip().lower() in ("y", "yes"):
+        return True
+    terminal.write("Nothing was removed.")
+    return False
+
+
 def _prepare_image(is_sure: bool, terminal: Terminal) -> int:
     if os.geteuid() != 0:
         terminal.write("This needs root: sudo templo-mayor prepare-image")
         return 1
     card = image.installed(status.systemctl)
-    if not is_sure and (question := image.question(card)):
-        if not sys.stdin.isatty():
-            print(f"templo-mayor: {question.partition('Go on?')[0]}Add --yes to do it.", file=sys.stderr)
-            return 1
-        if input(question).strip().lower() not in ("y", "yes"):
-            terminal.write("Nothing was removed.")
-            return 1
+    if not is_sure and (question := image.question(card)) and not _agreed(question, terminal):
+        return 1
     try:
         terminal.write(*image.prepare(card))
     except image.ImageError as error:

@@ -83,6 +83,11 @@ def prepare(card: Card) -> list[str]:
     The programs stay stopped until the next start, so that nothing is made again before the card is copied.
     """
     _check_broker(card)
+    if clubs := sorted(path.parent.name for path in (card.settings / "clubs").glob("*/companion.env")):
+        raise ImageError(
+            f"this machine hosts {', '.join(clubs)}: remove each with 'templo-mayor club-site remove NAME'. Nothing "
+            "was removed."
+        )
     card.systemd("stop", *UNITS)
     try:
         for path in _to_remove(card):

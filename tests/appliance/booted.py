@@ -1,11 +1,11 @@
 """Installs the Debian packages on a Debian 13, boots it, and checks from outside what an owner meets.
 
 ``make appliance`` is this command: it builds the packages, installs them with apt into a root, boots that with
-systemd-nspawn and goes through its life: no network, a network later, another address, each daemon killed, a second
-installation, removed, purged, installed once more; each program alone; an upgrade from the last release, and back; a
-card that was flashed, with its settings on the boot partition. It prints what it measured. It needs root, mmdebstrap
-and systemd-nspawn, and says what is missing; of Python, the standard library alone. There is no GPIO in a container:
-after a check of what a temple without its chip reports, the beams are simulated.
+systemd-nspawn and goes through its life: no network, a network later, another address, two hosted clubs, each daemon
+killed, a second installation, removed, purged, installed once more; each program alone; an upgrade from the last
+release, and back; a card that was flashed, with its settings on the boot partition. It prints what it measured. It
+needs root, mmdebstrap and systemd-nspawn, and says what is missing; of Python, the standard library alone. There is
+no GPIO in a container: after a check of what a temple without its chip reports, the beams are simulated.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tests import fresh
 from tests.appliance import written
 from tests.appliance.addresses import named, networks, secured
 from tests.appliance.faults import flooded, full, killed, misconfigured, stopped, unsaved, without_beams
+from tests.appliance.hosted import hosted
 from tests.appliance.installing import alone, download, exposed, installed_into, packaged
 from tests.appliance.machine import (
     APT,
@@ -108,6 +109,7 @@ def lived(machine: Machine) -> None:
     secured(machine)
     returned(machine)
     as_written(machine)
+    hosted(machine)
     killed(machine)
     stopped(machine)
     full(machine)

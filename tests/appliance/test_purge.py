@@ -16,7 +16,7 @@ SETTINGS = (
     *(f"{name}.env" for name in LOGINS),
     *("controller.toml", "companion.toml", "controller.toml.before-boot", "controller.toml.before-pairing"),
     *("controller-password", "boot-applied", ".companion.env.new"),
-    *("tls/authority.key", "pairing/attic.env"),
+    *("tls/authority.key", "pairing/attic.env", "clubs/ana/companion.env"),
 )
 HOTSPOT = "etc/NetworkManager/system-connections/templo-mayor-hotspot.nmconnection"
 WIFI = "etc/NetworkManager/system-connections/templo-mayor.nmconnection"
@@ -35,6 +35,12 @@ class Root:
             for name in ("controller", "companion")
         ]
         names += ["etc/mosquitto/templo/passwords", "etc/mosquitto/conf.d/templo.conf", HOTSPOT, WIFI]
+        names += [
+            "etc/mosquitto/conf.d/templo-clubs.conf",
+            "etc/systemd/system/templo-club@ana.socket.d/port.conf",
+            "etc/systemd/system/sockets.target.wants/templo-club@ana.socket",
+            "var/lib/templo-club/ana/companion.sqlite",
+        ]
         names += [
             "var/lib/templo-controller/ledger.sqlite3",
             "var/backups/templo-mayor/templo-mayor-2026-11-23.tar.gz",
@@ -98,7 +104,11 @@ def root(tmp_path: Path) -> Root:
     return Root(tmp_path)
 
 
-KEPT = ["var/backups/templo-mayor/templo-mayor-2026-11-23.tar.gz", "var/lib/templo-controller/ledger.sqlite3"]
+KEPT = [
+    "var/backups/templo-mayor/templo-mayor-2026-11-23.tar.gz",
+    "var/lib/templo-club/ana/companion.sqlite",
+    "var/lib/templo-controller/ledger.sqlite3",
+]
 
 
 @pytest.mark.parametrize("package", ["templo-mayor", "templo-mayor-controller", "templo-mayor-companion"])
@@ -106,7 +116,7 @@ def test_the_package_that_is_purged_last_removes_all_settings_and_passwords(root
     said = root.purge(package)
     assert root.left() == [WIFI, *KEPT]
     assert not (root.folder / "etc" / "templo-mayor").exists()
-    for folder in ("var/backups/templo-mayor", "var/lib/templo-controller"):
+    for folder in ("var/backups/templo-mayor", "var/lib/templo-club", "var/lib/templo-controller"):
         assert f"Kept: {root.folder / folder} " in said
     assert "nmcli connection delete templo-mayor-hotspot\n" in (root.folder / "ran").read_text()
 

@@ -266,6 +266,42 @@ def test_a_club_s_companion_is_as_confined_as_the_only_one_and_shares_its_store(
     assert several["Conflicts"] == ["templo-companion.service"]
 
 
+def test_a_hosted_club_s_companion_is_as_confined_as_the_only_one_and_ends_for_its_socket_to_start_it() -> None:
+    one, hosted = unit("templo-companion"), unit("templo-club@")
+    differing = {key for key in one | hosted if one.get(key) != hosted.get(key)}
+    assert differing == {
+        *("Description", "Documentation", "After", "Requires", "Restart", "User", "Group", "WantedBy"),
+        *("StartLimitIntervalSec", "StartLimitBurst"),
+        *("StateDirectory", "WorkingDirectory", "Environment", "EnvironmentFile"),
+        *("CapabilityBoundingSet", "AmbientCapabilities"),
+    }
+    assert hosted["User"] == hosted["Group"] == ["templo-club-%i"], "each is a user of its own"
+    assert hosted["StateDirectory"] == ["templo-club/%i"]
+    assert "TEMPLO_DEFAULT_WEB_IDLE_S=3600" in hosted["Environment"]
+    assert hosted["Restart"] == ["on-failure"]
+    assert hosted["Requires"] == ["templo-club@%i.socket"]
+
+
+def test_systemd_reads_the_units_of_a_hosted_club(tmp_path: Path) -> None:
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not here")
+    for kind in ("service", "socket"):
+        text = (ROOT / "systemd" / f"templo-club@.{kind}").read_text()
+        (tmp_path / f"templo-club@.{kind}").write_text(text.replace("/usr/bin/templo-companion", sys.executable))
+    port = tmp_path / "templo-club@club-a.socket.d" / "port.conf"
+    port.parent.mkdir()
+    port.write_text("[Socket]\nListenStream=127.0.0.1:8101\n")
+    checked = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", tmp_path / "templo-club@club-a.service"],
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert "templo-club@" not in checked.stderr, checked.stderr
+
+
 def test_systemd_reads_the_unit_of_a_club_s_companion(tmp_path: Path) -> None:
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not here")
