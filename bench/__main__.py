@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.against import command_line as against
-from bench.club import scale, start
+from bench.club import hosted, scale, start
 from bench.games import players, playouts, repaint, seer, sittings
 from bench.temple import backlog, footprint, latency, outage, pixels, throughput
 from bench.tools.figures import Chapter, written
@@ -33,7 +33,7 @@ PARTS = (
     "spectators",
     "start",
 )
-ASKED_FOR = ("players", "seer", "hostile", "scale")
+ASKED_FOR = ("players", "seer", "hosted", "hostile", "scale")
 """Measurements that take minutes; they run only when they are named."""
 
 
@@ -49,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     against.check_sizes(parser, arguments)
     if (least := min(arguments.past)) < len(start.GAMES):
         parser.error(f"--past is {least}; expected {len(start.GAMES)} or more, one of each game")
+    if arguments.clubs < 1:
+        parser.error(f"--clubs is {arguments.clubs}; expected 1 or more")
     if not 0 < arguments.tables <= scale.MOST_TABLES:
         parser.error(f"--tables is {arguments.tables}; expected 1 to {scale.MOST_TABLES}")
     if not 0 < arguments.temples <= arguments.drained or arguments.drained < scale.LONE_SHARE:
@@ -84,6 +86,7 @@ def _measures(arguments: argparse.Namespace) -> dict[str, Callable[[Programs], C
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
         "hostile": lambda programs: hostile.measure(programs, arguments.attack),
+        "hosted": lambda programs: hosted.measure(programs, arguments.clubs),
         "playouts": lambda _: playouts.measure(arguments.playouts),
         "spectators": lambda programs: spectators.measure(programs, arguments.streams),
         "start": lambda _: start.measure(arguments.past),
@@ -134,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repaint", type=int, default=60, help="repaint: tokens given (%(default)s)")
     parser.add_argument("--sittings", type=int, default=1000, help="sittings: games of app players (%(default)s)")
     parser.add_argument("--attack", type=float, default=15, help="hostile: seconds of each attack (%(default)s)")
+    parser.add_argument("--clubs", type=int, default=8, help="hosted: clubs on one machine (%(default)s)")
     parser.add_argument("--only", action="append", choices=scale.PARTS, help="scale: one part, may be repeated")
     parser.add_argument("--tables", type=int, default=100, help="scale: tables that are posted at (%(default)s)")
     parser.add_argument("--posts", type=int, default=1_000, help="scale: posts over them (%(default)s)")

@@ -1,1 +1,1 @@
-"""What a companion costs with many tables, temples and past games, alone or beside others on one store."""
+"""What a companion costs: many tables, temples, past games and hosted clubs, alone or beside others on one store."""

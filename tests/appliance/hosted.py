@@ -20,7 +20,7 @@ def hosted(machine: Machine) -> None:
     for name in CLUBS:
         said = machine.run(f"templo-mayor club-site add {name} --address http://{name}.example")
         must(f"{name} is added, and it says its organiser's code", bool(re.search(r"code is [A-Z0-9]{8}\.", said)))
-    machine.until("the house's temple counts again", machine.counts)
+    machine.until("the installation's temple counts again", machine.counts)
     for number, name in enumerate(CLUBS, 1):
         must(f"{name} sleeps", machine.show(f"templo-club@{name}.service", "ActiveState"), "inactive")
         begun = time.monotonic()
@@ -56,10 +56,10 @@ def files_apart(machine: Machine) -> None:
         return (f"{state}/companion.sqlite", f"{state}/organiser-code", f"{settings}/companion.toml")
 
     secrets = ("/etc/templo-mayor/clubs/club-b/companion.env", "/etc/templo-mayor/companion.env")
-    house = ("/var/lib/templo-companion/companion.sqlite", "/var/lib/templo-companion/owner-code", *secrets)
+    installation = ("/var/lib/templo-companion/companion.sqlite", "/var/lib/templo-companion/owner-code", *secrets)
     must("a club's process reads its own files", unread("club-a", of("club-a")), [])
-    foreign = (*of("club-b"), *house)
-    must("and none of another club's, nor of the house's", unread("club-a", foreign), list(foreign))
+    foreign = (*of("club-b"), *installation)
+    must("and none of another club's, nor of the installation's", unread("club-a", foreign), list(foreign))
     process = machine.show("templo-club@club-a.service", "MainPID")
     owner = machine.run(f"stat --format=%U /proc/{process}").strip()
     must("it is a user of its own", owner, "templo-club-club-a")
@@ -82,12 +82,12 @@ def topics_apart(machine: Machine) -> None:
     machine.run(f"systemd-run --quiet --unit=attic {settings} {temple}")
     machine.until("its temple counts", lambda: 'up{temple="attic"} 1' in page(machine, "club-a", 1, "/metrics"))
     own = set(received("club-a", "watcher", 18831).split())
-    must("a watcher of the club sees the topics of a house", "templo/attic/status" in own)
+    must("a watcher of the club sees the topics of the protocol", "templo/attic/status" in own)
     must("and no other's", {topic for topic in own if topic.startswith(("club-", "templo/templo/"))}, set())
     for port in (1883, 18831, 18832):
         found = f"{received('club-b', 'watcher', port)}{received('club-b', 'companion', port)}"
         must(f"users of another club receive nothing of it at port {port}", "attic" in found, False)
-        must(f"nor does the house's watcher at port {port}", "attic" in received("", "watcher", port), False)
+        must(f"nor does the installation's watcher at port {port}", "attic" in received("", "watcher", port), False)
     must("the other club knows no such temple", "attic" in page(machine, "club-b", 2, "/metrics"), False)
 
 
@@ -127,4 +127,4 @@ def removed(machine: Machine) -> None:
     machine.run(f"templo-mayor club-site remove club-b --yes; rm -rf {TEMPLE_STATE}")
     must("the broker listens on no club's port", machine.run("ss -Hltn 'sport >= 18831 and sport <= 18840'"), "")
     must("the list is empty", machine.run("templo-mayor club-site list").strip(), "This machine hosts no clubs.")
-    machine.until("the house's temple counts", machine.counts)
+    machine.until("the installation's temple counts", machine.counts)

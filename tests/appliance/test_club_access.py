@@ -15,13 +15,13 @@ from tests.appliance.test_broker_access import ORACLE, Guest
 from tests.brokers import free_port, mosquitto
 
 CLUBS = ("club-a", "club-b")
-OF_A_HOUSE = (
+OF_A_SITE = (
     *(f"templo/{temple}/{leaf}" for temple in (TEMPLE, "attic") for leaf in ("status", "token", "ack", "command")),
     f"templo-tables/{'0' * 32}/changed",
     "homeassistant/device/attic/config",
     "homeassistant/status",
 )
-EVERYBODYS = tuple(f"{house}{topic}" for house in ("", *(f"{club}/" for club in CLUBS)) for topic in OF_A_HOUSE)
+EVERYBODYS = tuple(f"{site}{topic}" for site in ("", *(f"{club}/" for club in CLUBS)) for topic in OF_A_SITE)
 NAMES = ("temple-attic", "companion", "watcher", "homeassistant")
 USERS = tuple(f"{club}.{name}" for club in CLUBS for name in NAMES)
 
@@ -67,7 +67,7 @@ def waited(found: list[str], last: str) -> set[str]:
 
 @pytest.mark.parametrize("user", [*USERS, "companion", "watcher", f"temple-{TEMPLE}"])
 @pytest.mark.parametrize("at", ["", *CLUBS])
-def test_no_user_publishes_or_receives_beyond_its_own_house_whichever_port_it_uses(
+def test_no_user_publishes_or_receives_beyond_its_own_topics_whichever_port_it_uses(
     ports: dict[str, int], installation: Installation, user: str, at: str
 ) -> None:
     own = user.rpartition(".")[0]
@@ -86,7 +86,7 @@ def test_no_user_publishes_or_receives_beyond_its_own_house_whichever_port_it_us
             oracle.client.publish(topic, topic, qos=1).wait_for_publish(60)
         waited(published, "the/end")
         time.sleep(0.3)
-        mine = {f"{own}/{topic}" if own else topic for topic in OF_A_HOUSE}
+        mine = {f"{own}/{topic}" if own else topic for topic in OF_A_SITE}
         if at != own:  # a port of another club reaches none of its topics, and the installation's own only these
             mine = mine if not at else set()
         assert said <= mine
@@ -98,7 +98,7 @@ def test_no_user_publishes_or_receives_beyond_its_own_house_whichever_port_it_us
         oracle.leave()
 
 
-def test_the_users_of_clubs_and_houses_never_share_a_name_a_password_or_a_port(installation: Installation) -> None:
+def test_the_users_of_clubs_never_share_a_name_a_password_or_a_port(installation: Installation) -> None:
     found = [installation.password(user) for user in (*USERS, "companion", "watcher", "homeassistant")]
     assert len(set(found)) == len(found)
     acl = (installation.broker / "acl").read_text()

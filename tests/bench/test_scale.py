@@ -22,6 +22,7 @@ from bench.tools.programs import BenchError, Programs
         ["rest", "--rest", "nan"],
         ["spectators", "--streams", "0"],
         ["start", "--past", "3"],
+        ["hosted", "--clubs", "0"],
         ["against", "HEAD", "--rounds", "0"],
     ],
 )
