@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from companion.adapters.owner import ORGANISER_FILE, make_owner, owner_in
-from companion.cli.settings import WebSettings
+from companion.settings import WebSettings
 from templo import files
 
 SETTINGS = "companion.toml"
