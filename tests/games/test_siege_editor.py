@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import Move, Refusal
+from companion.games.kit import USER, Move, Refusal
 from companion.games.siege import GAME
 from companion.games.siege.page import board
 from companion.games.siege.rules import maps
@@ -22,12 +22,12 @@ OPTION = EDITOR.options[0]
 
 
 def opened(start: str = "skirmish") -> Any:
-    return EDITOR.rules.setup({"map": start}, ("table",))
+    return EDITOR.rules.setup({"map": start}, (USER,))
 
 
 def after(state: Any, *moves: Move) -> Any:
     for move in moves:
-        state = EDITOR.rules.play(state, "table", move)
+        state = EDITOR.rules.play(state, USER, move)
         assert not isinstance(state, Refusal), move
     return state
 
@@ -38,7 +38,7 @@ def name(what: str, words: str) -> Move:
 
 def test_names_on_a_drawn_map_are_as_large_as_at_a_table_whatever_is_painted() -> None:
     for painted in ("ground_road", "zone_1"):
-        view = EDITOR.page.view(after(opened(), Move("brush", (painted,))), "table")
+        view = EDITOR.page.view(after(opened(), Move("brush", (painted,))), USER)
         assert EDITOR.page.regions(view)["canvas"]["letters"] == board.drawing(view["map"])["letters"]
 
 
@@ -70,13 +70,13 @@ def test_names_are_cleaned_and_may_hold_quotes_and_every_script() -> None:
     ids=str,
 )
 def test_a_name_that_nothing_bears_or_that_is_too_long_is_refused(move: Move) -> None:
-    assert isinstance(EDITOR.rules.play(opened(), "table", move), Refusal)
+    assert isinstance(EDITOR.rules.play(opened(), USER, move), Refusal)
 
 
 def test_a_name_for_a_hex_that_a_smaller_map_lacks_changes_nothing_there() -> None:
     """An aside is written into every state that may be returned to, whatever its size."""
     state = after(opened(), Move("width", (5,)))
-    assert EDITOR.rules.play(state, "table", name("p13", "Far")) == state
+    assert EDITOR.rules.play(state, USER, name("p13", "Far")) == state
 
 
 def test_a_map_is_cut_and_grown_in_the_east_and_the_south() -> None:
@@ -93,7 +93,7 @@ def test_a_map_is_cut_and_grown_in_the_east_and_the_south() -> None:
 @pytest.mark.parametrize("side", ["width", "height"])
 @pytest.mark.parametrize("n", [0, 2, 41, 99])
 def test_a_size_that_no_map_has_is_refused_with_the_sizes_that_maps_have(side: str, n: int) -> None:
-    refusal = EDITOR.rules.play(opened(), "table", Move(side, (n,)))
+    refusal = EDITOR.rules.play(opened(), USER, Move(side, (n,)))
     assert refusal == Refusal("bad_size", {"n": str(n), "low": 3, "high": 40})
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import CHANCE, Game, Move, Refusal
+from companion.games.kit import CHANCE, USER, Game, Move, Refusal
 from companion.games.siege import GAME
 from companion.web.rendering.texts import LANGUAGES
 from tests.games.playouts import Combination, check_value, playout
@@ -28,14 +28,14 @@ def after(tool: Game[Any], state: Any, *moves: Move) -> Any:
 
 def opened(name: str) -> tuple[Game[Any], Any]:
     tool = GAME.tools[name]
-    return tool, tool.rules.setup({}, ("table",))
+    return tool, tool.rules.setup({}, (USER,))
 
 
 @each_tool
 def test_an_aid_keeps_the_laws_of_a_game(tool: Game[Any]) -> None:
-    here, random = Combination(tool, "classic", ("table",)), Random(tool.name)
+    here, random = Combination(tool, "classic", (USER,)), Random(tool.name)
     for n, step in enumerate(
-        playout(tool, tool.rules.setup({}, ("table",)), random, longest=60 if tool.name == "siege.editor" else 160)
+        playout(tool, tool.rules.setup({}, (USER,)), random, longest=60 if tool.name == "siege.editor" else 160)
     ):
         if n % 4 == 0:
             _check_state(here, step.after, random)
@@ -49,8 +49,8 @@ def test_an_aid_keeps_the_laws_of_a_game(tool: Game[Any]) -> None:
 def test_everything_that_an_aid_offers_has_a_text(tool: Game[Any], language: str) -> None:
     words, random = LIBRARY.words(language, tool.name), Random(tool.name)
     assert words("name") != LIBRARY.words(language, "siege")("name")
-    for step in playout(tool, tool.rules.setup({}, ("table",)), random, longest=80):
-        for seat in ("table", CHANCE):
+    for step in playout(tool, tool.rules.setup({}, (USER,)), random, longest=80):
+        for seat in (USER, CHANCE):
             for choice in tool.rules.choices(step.after, seat):
                 assert words(f"choice.{choice.key}", **choice.facts)
         if due := tool.rules.chance(step.after):
@@ -62,12 +62,12 @@ def test_events_take_an_aztec_on_one_to_three_and_an_ally_on_more() -> None:
     tool, state = opened("events")
     state = after(tool, state, Move("events"), Move("event", (3,)), Move("event", (4,)))
     assert [roll["whom"] for roll in tool.page.view(state, None)["rolls"]] == ["aztecs", "allies"]  # type: ignore[index,union-attr,call-overload]
-    assert tool.rules.to_act(state) == ("table",)
+    assert tool.rules.to_act(state) == (USER,)
 
 
 def test_modifiers_and_throws_stand_in_the_order_of_the_guide_and_of_a_turn() -> None:
     tool, state = opened("dice")
-    offered = [choice.move.args[0] for choice in tool.rules.choices(state, "table") if choice.move]
+    offered = [choice.move.args[0] for choice in tool.rules.choices(state, USER) if choice.move]
     assert offered == [
         "conquistador", "routed", "leader", "wall", "boat", "against_conquistador",
         "march", "force", "attack", "fate", "flight", "panic", "rally",

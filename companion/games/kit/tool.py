@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from companion.games.kit.chance import Chance
-from companion.games.kit.codec import encoded
 from companion.games.kit.game import Game
 from companion.games.kit.log import Line
 from companion.games.kit.moves import CHANCE, Arg, Choice, Json, Move, Refusal, Seat, Value
@@ -31,15 +30,17 @@ class Tool(ABC, Generic[S]):
     rules_version: int = 1
     options: tuple[Option, ...] = ()
     presets: Mapping[str, Mapping[str, Value]] = MappingProxyType({"classic": {}})
-    user: Seat = USER
     makes: str = ""
     own_sheets: tuple[str, ...] = ()
+    start: ClassVar[Any]
+    """The first state, where no option has a say in it."""
     sure: ClassVar[tuple[str, ...]] = ()
     """The moves that ask for a second tap."""
 
-    @abstractmethod
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> S:
         """Return the first state."""
+        first: S = self.start
+        return first
 
     @abstractmethod
     def listed(self, state: S) -> list[Move]:
@@ -64,7 +65,7 @@ class Tool(ABC, Generic[S]):
             self.rules_version,
             options=self.options,
             presets=self.presets,
-            seatings={1: (self.user,)},
+            seatings={1: (USER,)},
             rules=Rules(
                 setup=self.setup,
                 to_act=self.to_act,
@@ -77,7 +78,6 @@ class Tool(ABC, Generic[S]):
                 undoable=self.undoable,
                 aside=self.aside,
                 laws=self.laws,
-                notation=self.notation,
             ),
             page=Page(view=self.view, regions=self.regions, log=self.story),
             printer=Printer(own_sheets=self.own_sheets, own_sheet=self.own_sheet),
@@ -91,11 +91,11 @@ class Tool(ABC, Generic[S]):
 
     def to_act(self, state: S) -> tuple[Seat, ...]:
         """Return the only seat, or `CHANCE` while a roll is due."""
-        return (CHANCE,) if self.chance(state) else (self.user,)
+        return (CHANCE,) if self.chance(state) else (USER,)
 
     def on_turn(self, state: S) -> Seat | None:
         """Return the only seat: a tool is never over."""
-        return self.user
+        return USER
 
     def turn(self, state: S) -> int:
         """Return 1: a tool has no turns of its own."""
@@ -126,7 +126,7 @@ class Tool(ABC, Generic[S]):
     @cached_property
     def table(self) -> MoveTable[S]:
         """The moves of the tool. One is legal exactly when it is listed, or an aside."""
-        return MoveTable(*self.declared(), seats=lambda _: (self.user,), gate=self._gate, legal=self._legal)
+        return MoveTable(*self.declared(), seats=lambda _: (USER,), gate=self._gate, legal=self._legal)
 
     def _gate(self, state: S, seat: Seat, move: Move) -> Refusal | None:
         return None if seat in self.to_act(state) or self.aside(move) else self.refused(state, seat, move)
@@ -140,7 +140,7 @@ class Tool(ABC, Generic[S]):
 
     def undoable(self, before: S, seat: Seat, move: Move) -> bool:
         """Return whether a move may be taken back: every tap, never an outcome of chance."""
-        return seat == self.user
+        return seat == USER
 
     def aside(self, move: Move) -> bool:
         """Return whether a move may be made in every state; see `Rules.aside`."""
@@ -157,10 +157,6 @@ class Tool(ABC, Generic[S]):
     def own_sheet(self, state: S, name: str, language: str) -> Mapping[str, Json]:
         """Return what a page for the printer shows of one table."""
         return {}
-
-    def notation(self, state: S) -> str:
-        """Return the state in one line."""
-        return encoded(state)
 
     def written(self, state: S) -> str:
         """Return the text that a tool has made for the option that `makes` names, sound or not."""

@@ -108,7 +108,7 @@ def test_a_number_out_of_range_is_refused_in_the_rules_own_words(
 def test_the_odds_on_a_screen_name_their_modifiers_under_no_heading_that_stays_empty(home: WebHome) -> None:
     phone = home.browser()
     table = opened(home, phone, "siege", "dice")
-    phone.move(table, "table", "tick", "conquistador", version=table.version)
+    phone.move(table, "keeper", "tick", "conquistador", version=table.version)
     page = phone.get(f"/t/{table.id}/screen").get_data(as_text=True)
     assert "Total +1 · conquistadors +1" in " ".join(page.split())
     assert "Modifiers of the attack" not in page

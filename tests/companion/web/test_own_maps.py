@@ -32,7 +32,7 @@ def brought(phone: Browser, text: str) -> TestResponse:
 def drawn(phone: Browser, home: WebHome, *move: str) -> Table:
     """Open the editor and make one stroke."""
     table = editor(phone, home)
-    assert phone.move(table, "table", *move, version=table.version).status_code == 303
+    assert phone.move(table, "keeper", *move, version=table.version).status_code == 303
     return home.services.tables.get(table.id)
 
 
@@ -64,7 +64,7 @@ def test_the_form_of_a_new_table_offers_the_map_that_it_was_asked_for_with(home:
 
 def test_a_map_with_faults_sets_no_table_and_says_why(home: WebHome, phone: Browser) -> None:
     table = drawn(phone, home, "brush", "ground_water")
-    phone.move(table, "table", "paint", "b2", version=table.version)
+    phone.move(table, "keeper", "paint", "b2", version=table.version)
     answer = phone.post("/tables", {**SET, "option.map": f"@table:{table.id}"})
     assert answer.status_code == 422
     assert "b2 cannot be reached by boat from the lake" in text_of(answer)

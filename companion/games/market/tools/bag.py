@@ -1,9 +1,4 @@
-"""The bag: four tokens at a time, drawn by the app or typed in from a real bag, with what is left and the odds.
-
-One line of notation holds everything: set aside and how, unseen by commodity, still to draw, what came last::
-
-    4 blind 18,20,19,19 left=2 pj
-"""
+"""The bag: four tokens at a time, drawn by the app or typed in from a real bag, with what is left and the odds."""
 
 from __future__ import annotations
 
@@ -12,15 +7,13 @@ from fractions import Fraction
 from itertools import product
 from math import comb
 
-from companion.games.kit import CHANCE, Chance, Json, Move, MoveType, Seat, Struct, Value, one_of, replace
+from companion.games.kit import CHANCE, Chance, Json, Move, MoveType, Seat, Struct, one_of, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.options import BLIND, EQUAL, HouseRules
 from companion.games.market.rules.turn import DRAWN_AT_ONCE
 from companion.games.market.tools.tool import MarketTool
 
 REMOVED, MODES = HouseRules.options("removed", "removed_mode")
-
-_LETTERS = "pcjh"
 
 
 class Sack(Struct, frozen=True):
@@ -58,10 +51,7 @@ class Bag(MarketTool[Sack]):
     """The bag as a game of one seat."""
 
     name = "market.bag"
-
-    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Sack:
-        """Return the bag of a usual game."""
-        return Sack.full(int(REMOVED.default), str(MODES.default))
+    start = Sack.full(int(REMOVED.default), str(MODES.default))
 
     def listed(self, state: Sack) -> list[Move]:
         """Return the next draw, or how to fill the bag while nothing was drawn out of it."""
@@ -114,12 +104,6 @@ class Bag(MarketTool[Sack]):
                 for which, (name, n) in enumerate(zip(COMMODITIES, state.unseen, strict=True))
             ],
         }
-
-    def notation(self, state: Sack) -> str:
-        """Return the bag in one line."""
-        unseen = ",".join(map(str, state.unseen))
-        drawn = "".join(_LETTERS[which] for which in state.drawn)
-        return f"{state.removed} {state.mode} {unseen} left={state.left} {drawn}"
 
 
 def _came(state: Sack, commodity: str) -> Sack:

@@ -1,8 +1,6 @@
 """The purchase checker: a market set up by tapping, and what each buyer can buy in it and why not. It moves no coin.
 
-The market is shown as its keeper sees it: the keeper's side is called south. The notation is that of a market's row::
-
-    pcjh/1234/xyuv/amk. vendors=3,0,1,2 buyers=o3p,-,o,2j path each
+The market is shown as its keeper sees it: the keeper's side is called south.
 """
 
 from __future__ import annotations
@@ -29,9 +27,6 @@ from companion.games.market.tools.tool import MarketTool
 SIDE: Seat = "south"
 NOTHING = "nothing"
 ORDERS, STACKS = HouseRules.options("toll_order", "toll_stack")
-
-_TILES = "pcjh1234xyuvamk."
-_LETTERS = "pcjh"
 
 
 class Setting(Struct, frozen=True):
@@ -72,10 +67,7 @@ class Lanes(MarketTool[Setting]):
     """The purchase checker as a game of one seat."""
 
     name = "market.lanes"
-
-    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Setting:
-        """Return an empty market, a coin on every buyer."""
-        return Setting()
+    start = Setting()
 
     def listed(self, state: Setting) -> list[Move]:
         """Return every tile that may be laid or taken away, every number of tokens, every buyer's coin and goods."""
@@ -143,16 +135,6 @@ class Lanes(MarketTool[Setting]):
             ],
             "lit": sorted({cell for each in possible for cell in LANES[SIDE][each.lane][: each.depth + 1]}),
         }
-
-    def notation(self, state: Setting) -> str:
-        """Return the market in one line."""
-        rows = "/".join("".join(_TILES[tile] for tile in state.market[row : row + 4]) for row in (0, 4, 8, 12))
-        buyers = ",".join(
-            f"{'o' if coin else ''}{f'{n}{_LETTERS[goods]}' if n else ''}" or "-"
-            for coin, goods, n in zip(state.coins, state.goods, state.counts, strict=True)
-        )
-        vendors = ",".join(map(str, state.vendors))
-        return f"{rows} vendors={vendors} buyers={buyers} {state.order} {state.stack}"
 
 
 def _answers(state: State, lane: int, possible: list[Deal]) -> list[Json]:

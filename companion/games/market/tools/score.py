@@ -1,9 +1,6 @@
 """The score pad: what each player and the king hold at the end of a real game, added up line by line. No IO.
 
-With four players the first two are partners, and the last two. One line of notation holds everything, ``sum`` in it
-where partners' coins and tokens are added up to break a tie (ruling A19)::
-
-    4 once king=2,4,3,1 9,0,0,6/2 5,5,3,0/1 3,6,4,4/0 0,0,8,6/3
+With four players the first two are partners, and the last two.
 """
 
 from __future__ import annotations
@@ -49,10 +46,7 @@ class ScorePad(MarketTool[Pad]):
     """The score pad as a game of one seat."""
 
     name = "market.score"
-
-    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Pad:
-        """Return a blank pad for four players."""
-        return Pad()
+    start = Pad()
 
     def listed(self, state: Pad) -> list[Move]:
         """Return every number that may be written into a box, how many play, and how ties count.
@@ -123,12 +117,6 @@ class ScorePad(MarketTool[Pad]):
         """Return the row that a box is in."""
         return f"row:{picked[0]}" if name in ("tokens", "coins") and picked else ""
 
-    def notation(self, state: Pad) -> str:
-        """Return the pad in one line."""
-        rows = " ".join(f"{_listed(row.tokens)}/{row.coins}" for row in state.rows)
-        sums = " sum" if state.tie_sum == ON else ""
-        return f"{state.players} {state.ties}{sums} king={_listed(state.king)} {rows}"
-
 
 def _players(state: Pad, n: int) -> Pad:
     blank = tuple(row if place < n else Holding((0, 0, 0, 0)) for place, row in enumerate(state.rows))
@@ -150,7 +138,3 @@ def _coins(state: Pad, row: str, n: int) -> Pad:
 
 def _with_row(state: Pad, row: str, held: Holding) -> Pad:
     return replace(state, rows=put(state.rows, ROWS.index(row), held))
-
-
-def _listed(numbers: tuple[int, ...]) -> str:
-    return ",".join(map(str, numbers))

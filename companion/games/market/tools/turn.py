@@ -1,15 +1,10 @@
-"""The turn card: whose turn it is at a real table, which step comes next, when the game ends. It judges nothing.
-
-One line of notation holds everything: the seats, who began, whose turn, its number, what is being done, the bag::
-
-    4 start=west seat=north turn=7 pass:2 full
-"""
+"""The turn card: whose turn it is at a real table, which step comes next, when the game ends. It judges nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from companion.games.kit import Arg, Json, Move, MoveType, Seat, Struct, Value, one_of, replace
+from companion.games.kit import Arg, Json, Move, MoveType, Seat, Struct, one_of, replace
 from companion.games.market.rules.board import KINDS, SIDES
 from companion.games.market.rules.options import SEATINGS
 from companion.games.market.tools.tool import MarketTool
@@ -34,10 +29,7 @@ class TurnCard(MarketTool[Card]):
     """The turn card as a game of one seat."""
 
     name = "market.turn"
-
-    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Card:
-        """Return the card for four players, South to begin."""
-        return Card(SEATINGS[4])
+    start = Card(SEATINGS[4])
 
     def listed(self, state: Card) -> list[Move]:
         """Return what the table may say: what the turn is, that a step is done, that the bag is empty."""
@@ -95,13 +87,6 @@ class TurnCard(MarketTool[Card]):
             "last_seat": state.seats[state.start - 1],
             "kinds": list(KINDS[4:]),
         }
-
-    def notation(self, state: Card) -> str:
-        """Return the card in one line."""
-        doing = f"{state.doing}:{state.step}"
-        bag = "empty" if state.empty else "full"
-        players, start, seat = len(state.seats), state.seats[state.start], state.seats[state.seat]
-        return f"{players} start={start} seat={seat} turn={state.turn} {doing} {bag}"
 
 
 def _start(state: Card, seat: Seat) -> Card:

@@ -50,10 +50,6 @@ class PointCounter(SheetTool[Points]):
             "costs": dict(SPENT),
         }
 
-    def words(self, state: Points) -> Sequence[str]:
-        """Return turn and spendings; what is left follows."""
-        return (str(state.turn), ",".join(state.done) or "-")
-
 
 def _spend(state: Points, what: str) -> Points:
     return replace(state, left=state.left - SPENT[what], done=(*state.done, what))

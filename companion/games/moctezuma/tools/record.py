@@ -23,9 +23,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits,
     chits_of,
 )
-from companion.games.moctezuma.tools.tool import Sheet, SheetTool, without, written
-
-_SIGNS = "sc?"
+from companion.games.moctezuma.tools.tool import Sheet, SheetTool, without
 
 
 class Record(Sheet, frozen=True):
@@ -111,11 +109,6 @@ class RecordSheet(SheetTool[Record]):
             "helps": helps,
             "worths": list(WORTHS),
         }
-
-    def words(self, state: Record) -> Sequence[str]:
-        """Return chits, names and treasure."""
-        names = ",".join("?" if name == UNSEEN else str(name) for name in state.names)
-        return ("".join(_SIGNS[face] for face in state.chits), names, written(state.kept))
 
 
 def _chit(state: Record, space: int, face: str) -> Record:

@@ -9,8 +9,6 @@ from companion.games.moctezuma.rules.options import HouseRules
 from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, chits, king_of
 from companion.games.moctezuma.tools.tool import PLAYERS, Sheet, SheetTool
 
-_SIGNS = "sc"
-
 
 class Schedule(Sheet, frozen=True):
     """The turns that were taken, and the faces of the chits that were turned, in order."""
@@ -87,10 +85,6 @@ class ChitSchedule(SheetTool[Schedule]):
                 if state.faces.count(n) == most
             ],
         }
-
-    def words(self, state: Schedule) -> Sequence[str]:
-        """Return the turns and the faces."""
-        return (str(state.turns), "".join(_SIGNS[face] for face in state.faces) or "-")
 
 
 def _turned(state: Schedule, face: str) -> Schedule:

@@ -24,9 +24,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits_of,
 )
 from companion.games.moctezuma.rules.scoring import cursed_kings, score, winners
-from companion.games.moctezuma.tools.tool import PLAYERS, Sheet, SheetTool, without, written
-
-_SIGNS = "sc"
+from companion.games.moctezuma.tools.tool import PLAYERS, Sheet, SheetTool, without
 
 
 class Final(Sheet, frozen=True):
@@ -147,11 +145,6 @@ class FinalScore(SheetTool[Final]):
             "winners": [COLOURS[n] for n in best],
             "by_cards": len([count for count in counts if done and count.total == counts[best[0]].total]) > len(best),
         }
-
-    def words(self, state: Final) -> Sequence[str]:
-        """Return chits, names and everybody's treasure."""
-        names = ",".join("?" if name == UNSEEN else str(name) for name in state.names)
-        return ("".join(_SIGNS[face] for face in state.chits), names, "/".join(map(written, state.treasure)))
 
 
 def _chit(state: Final, space: int) -> Final:

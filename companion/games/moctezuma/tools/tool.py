@@ -1,13 +1,13 @@
-"""What the four tools share: one seat, moves that are all listed, and a notation of words."""
+"""What the four tools share: one seat, moves that are all listed, and rules that are chosen on the sheet."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from companion.games.kit import (
+    USER,
     Choice,
     Json,
     Move,
@@ -42,8 +42,6 @@ S = TypeVar("S", bound=Sheet)
 class SheetTool(Tool[S], Generic[S]):
     """A sheet on which one person taps; every tap can be undone."""
 
-    presets: Mapping[str, Mapping[str, Value]] = MappingProxyType({"plain": {}})
-
     @abstractmethod
     def taps(self, state: S) -> Iterable[Move]:
         """Return everything that may be tapped now, in any order."""
@@ -51,10 +49,6 @@ class SheetTool(Tool[S], Generic[S]):
     @abstractmethod
     def tapped(self) -> Sequence[MoveType[S]]:
         """Return every tap of this tool, with its arguments and what it does."""
-
-    @abstractmethod
-    def words(self, state: S) -> Sequence[str]:
-        """Return what is written down, as words of a notation without spaces."""
 
     @abstractmethod
     def sheet_of(self, state: S) -> dict[str, Json]:
@@ -82,11 +76,11 @@ class SheetTool(Tool[S], Generic[S]):
 
     def to_act(self, state: S) -> tuple[Seat, ...]:
         """Return the one seat, as long as there is something to tap."""
-        return (self.user,) if self.listed(state) else ()
+        return (USER,) if self.listed(state) else ()
 
     def on_turn(self, state: S) -> Seat | None:
         """Return the one seat: a sheet stays open while anything can be written or corrected on it."""
-        return self.user if self.listed(state) else None
+        return USER if self.listed(state) else None
 
     def listed(self, state: S) -> list[Move]:
         """Return everything that may be tapped: what may be written, and the rules that may be chosen."""
@@ -116,7 +110,7 @@ class SheetTool(Tool[S], Generic[S]):
 
     def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
         """Return whether it is the seat or the moment that forbids a tap."""
-        return Refusal("not_now") if seat == self.user else Refusal("players_only", {"move": "tap"})
+        return Refusal("not_now") if seat == USER else Refusal("players_only", {"move": "tap"})
 
     def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
         """Return the sheet; anybody with its address may read it."""
@@ -137,15 +131,6 @@ class SheetTool(Tool[S], Generic[S]):
         page["taps"] = {choice["element"]: dict(choice) for choice in found}
         page["acting"] = view.get("acting", "")
         return {"sheet": page}
-
-    def notation(self, state: S) -> str:
-        """Return the sheet in one line."""
-        return " ".join((self.name, *map(str, state.chosen), *self.words(state)))
-
-
-def written(found: Iterable[tuple[int, int]]) -> str:
-    """Write treasure cards as `cards` reads them."""
-    return ",".join(f"{temple}:{worth}" for temple, worth in found) or "-"
 
 
 def without(found: tuple[tuple[int, int], ...], card: tuple[int, int]) -> tuple[tuple[int, int], ...]:

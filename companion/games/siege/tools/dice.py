@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar
 
 from companion.games.kit import CHANCE, Chance, Json, Line, Move, MoveType, Seat, Struct, number, one_of, replace
 from companion.games.siege.rules import fighting
@@ -41,7 +40,7 @@ class Dice(SiegeTool[Hand]):
     """All dice of the siege but events and fires."""
 
     name: str = "siege.dice"
-    start: ClassVar[Any] = Hand()
+    start = Hand()
 
     def listed(self, state: Hand) -> list[Move]:
         """Return every modifier to tick, every throw, and the tap that clears."""

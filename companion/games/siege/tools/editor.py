@@ -60,7 +60,6 @@ class Editor(SiegeTool[Draft]):
     options: tuple[Option, ...] = (Option("map", STARTS[0], "S1", STARTS, reader=maps.DRAFT_READER),)
     makes: str = "map"
     own_sheets: tuple[str, ...] = ("map",)
-    start: ClassVar[Any] = drafts.begun(STARTS[0])
     sure: ClassVar[tuple[str, ...]] = ("begin", "enclose")
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Draft:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
 
 from companion.games.kit import CHANCE, Chance, Json, Line, Move, MoveType, Seat, Struct, number, replace
 from companion.games.siege.rules.course import AZTECS_SUFFER, EVENTS
@@ -25,7 +24,7 @@ class Events(SiegeTool[Rolls]):
     """Two dice a turn: 1 to 3 an Aztec, 4 to 6 an ally of the besiegers (ruling S5)."""
 
     name: str = "siege.events"
-    start: ClassVar[Any] = Rolls()
+    start = Rolls()
 
     def listed(self, state: Rolls) -> list[Move]:
         """Return the one tap that there is: the next turn's dice."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
 
 from companion.games.kit import CHANCE, Chance, Json, Line, Move, MoveType, Seat, Struct, number, replace
 from companion.games.siege.rules.combat import GOES_OUT
@@ -27,7 +26,7 @@ class Fires(SiegeTool[Counters]):
     """Each fire goes out on 1 or 2."""
 
     name: str = "siege.fires"
-    start: ClassVar[Any] = Counters()
+    start = Counters()
 
     def listed(self, state: Counters) -> list[Move]:
         """Return a fire more, each fire out, and the dice for all of them."""

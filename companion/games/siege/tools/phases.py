@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
 
 from companion.games.kit import Json, Line, Move, MoveType, Seat, Struct
 from companion.games.siege.rules.roster import SIDES
@@ -22,7 +21,7 @@ class Phases(SiegeTool[Place]):
     """The phase track."""
 
     name: str = "siege.phases"
-    start: ClassVar[Any] = Place()
+    start = Place()
 
     def listed(self, state: Place) -> list[Move]:
         """Return a phase on, and a phase back but from the first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from companion.games.kit import Json, Line, Move, MoveType, Seat, Struct, added, one_of, replace
 from companion.games.siege.rules.roster import FULL, ROSTERS, THIRD, People
@@ -42,7 +42,7 @@ class Strengths(SiegeTool[Count]):
     """The roster of both sides."""
 
     name: str = "siege.roster"
-    start: ClassVar[Any] = _begun(0)
+    start = _begun(0)
     sure: ClassVar[tuple[str, ...]] = ("begin",)
 
     def listed(self, state: Count) -> list[Move]:
