@@ -1,7 +1,7 @@
 """What is compared of two trees: each part measures one of them, whose programs it starts.
 
 Both are driven through what does not change between revisions: their programs' settings, MQTT messages, pages and
-posts, and the methods of a game.
+posts, and the functions of a game.
 """
 
 from __future__ import annotations
