@@ -42,6 +42,13 @@ from companion.games.kit.options import Reader as Reader
 from companion.games.kit.options import TableRules as TableRules
 from companion.games.kit.options import complete as complete
 from companion.games.kit.options import rule as rule
+from companion.games.kit.options import switch as switch
+from companion.games.kit.page import Choices as Choices
+from companion.games.kit.page import Slice as Slice
+from companion.games.kit.page import View as View
+from companion.games.kit.page import chosen as chosen
+from companion.games.kit.page import only as only
+from companion.games.kit.page import whose_turn as whose_turn
 from companion.games.kit.parts import Board as Board
 from companion.games.kit.parts import Bot as Bot
 from companion.games.kit.parts import Heat as Heat

@@ -102,6 +102,11 @@ def rule(default: Value, ruling: str, values: tuple[Value, ...] = (), **rest: An
     return Option("", default, ruling, values, **rest)
 
 
+def switch(default: str, ruling: str, **rest: Any) -> Option:
+    """Return an option that is ``on`` or ``off``, the default first."""
+    return rule(default, ruling, ("on", "off") if default == "on" else ("off", "on"), **rest)
+
+
 class TableRules(Struct, frozen=True):
     """The options of one table: a game's subclass declares each as a field, and its `rule` as the annotation.
 
@@ -130,6 +135,11 @@ class TableRules(Struct, frozen=True):
         """Return each option that matters with its value."""
         values = {option.key: getattr(self, option.key) for option in self.options()}
         return {option.key: values[option.key] for option in self.options() if option.matters(values)}
+
+    def departures(self) -> dict[str, Value]:
+        """Return the options whose value is not their default."""
+        default = {option.key: option.default for option in self.options()}
+        return {key: value for key, value in self.chosen().items() if value != default[key]}
 
 
 def complete(options: Sequence[Option], chosen: Mapping[str, Value]) -> dict[str, Value]:

@@ -12,17 +12,7 @@ from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 from companion.games.mexica.rules.cards import DECK
 from companion.games.mexica.rules.cards import words as say
 from companion.games.mexica.rules.cards.deck import PILES, Card
-from companion.games.mexica.rules.cards.effects import (
-    Attack,
-    Boost,
-    Draw,
-    Effect,
-    Gain,
-    Reroll,
-    Sign,
-    Standing,
-    Ward,
-)
+from companion.games.mexica.rules.cards.effects import Attack, Boost, Draw, Effect, Gain, Reroll, Sign, Standing, Ward
 
 CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
 SHEETS: tuple[str, ...] = ("board", *CARDS, "boxes", "tallies")

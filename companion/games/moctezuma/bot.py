@@ -6,11 +6,11 @@ a look at a chit or a name may still save; it goes where that is most for each a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from companion.games.kit import BEGINNER, CASUAL, Below, Move, Skill, best_of, shuffled
+from companion.games.kit import BEGINNER, CASUAL, Below, Move, Skill, View, best_of, shuffled
 from companion.games.moctezuma.rules.boards import LIBRARY, distances
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
 from companion.games.moctezuma.rules.pieces import (
@@ -28,8 +28,6 @@ from companion.games.moctezuma.rules.pieces import (
     king_of,
 )
 from companion.games.moctezuma.rules.state import COSTS, POINTS
-
-View = Mapping[str, Any]
 
 
 class Explorer(Skill, frozen=True, kw_only=True):

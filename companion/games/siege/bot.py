@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from companion.games.kit import BEGINNER, STRONG, Below, Move, Search, Seat, Skill, best_of, replace
+from companion.games.kit import BEGINNER, STRONG, Below, Move, Search, Seat, Skill, View, best_of, replace
 from companion.games.siege.rules import fighting, legal, marching
 from companion.games.siege.rules.field import Field
 from companion.games.siege.rules.geometry import bits
@@ -31,7 +31,6 @@ from companion.games.siege.rules.state import (
     standing,
 )
 
-View: TypeAlias = Mapping[str, Any]
 Unit: TypeAlias = Mapping[str, Any]
 
 PLACES = 7

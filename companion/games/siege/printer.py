@@ -13,15 +13,7 @@ from companion.games.siege.page import board
 from companion.games.siege.page.view import map_of, odds_table
 from companion.games.siege.rules import maps
 from companion.games.siege.rules.field import COSTS, TERRAINS, WALL_COST, Field
-from companion.games.siege.rules.roster import (
-    ALLIES,
-    FULL,
-    LEADERS,
-    ROSTERS,
-    SIDES,
-    THIRD,
-    People,
-)
+from companion.games.siege.rules.roster import ALLIES, FULL, LEADERS, ROSTERS, SIDES, THIRD, People
 
 MAPS: Mapping[str, str] = {f"map_{name}": name for name in maps.SHIPPED}
 WHOLE: Mapping[str, str] = {f"whole_{name}": name for name in maps.SHIPPED}

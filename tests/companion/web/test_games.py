@@ -41,7 +41,7 @@ def test_a_games_page_leads_to_everything_the_game_brings(club: WebHome, languag
         words = club.app.extensions["site"].renderer.library.words(language, name)
         assert all(words(key) in said for key in ("name", "about", "credit"))
         assert f'href="/tables/new?game={name}"' in html
-        for sheet in game.sheets:
+        for sheet in game.printer.sheets:
             assert f'href="/games/{name}/print/{sheet}"' in html
             assert words(f"sheet.{sheet}.name") in said
         for aid in game.tools:

@@ -106,7 +106,7 @@ def test_every_set_is_drawn_whole_or_its_first_leaves() -> None:
 @every_set
 def test_a_page_has_a_leaf_for_each_of_its_pieces_and_one_for_its_back(game: Any, page: str) -> None:
     for language in LANGUAGES:
-        kind = game.pieces[page]
+        kind = game.printer.pieces[page]
         paper = Paper("piece", kind.width, kind.height, margin=0)
         html = PRESS.html(press.Sheet(game, page, language), Printing(paper))
         assert html.count('<section class="leaf') == len(kind.pieces(language)) * (2 if kind.backs else 1)

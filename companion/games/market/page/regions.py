@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
 
-from companion.games.kit import Json
+from companion.games.kit import Json, Slice, View, only, whose_turn
 from companion.games.market.page.drawing import Box, sheet
 from companion.games.market.rules.board import COMMODITIES, LANES, SIDES
-
-View: TypeAlias = Mapping[str, Any]
-Slice: TypeAlias = dict[str, Json]
 
 _PLAYING = ("buy", "move", "close", "pass")
 
@@ -34,11 +30,8 @@ def kind(tile: str) -> str:
 
 
 def _turn(view: View) -> Slice:
-    shared = bool(view.get("also"))
     return {
-        "seat": view["on_turn"] or "",
-        "turn": view["turn"],
-        "mine": bool(view["on_turn"]) and view.get("acting") == view["on_turn"] and not shared,
+        **whose_turn(view),
         "over": view["outcome"] is not None,
         "setup": _setting_up(view),
         "last": _last_round(view),
@@ -103,18 +96,15 @@ def _side(view: View, seat: str, boxes: tuple[Box, ...]) -> Json:
                 "width": box.width,
                 "height": box.height,
                 **buyer,
-                "deals": sorted(
-                    (_brings(deal) for deal in view["deals"] if on_turn and deal["lane"] == lane),
-                    key=lambda deal: -deal["brings"],
-                ),
+                "deals": [
+                    only(deal, "commodity", "brings", "returned", "king", "keeps_coin")
+                    for deal in sorted(view["deals"], key=lambda deal: -deal["brings"])
+                    if on_turn and deal["lane"] == lane
+                ],
             }
             for lane, (box, buyer) in enumerate(zip(boxes, view["buyers"][seat], strict=True))
         ],
     }
-
-
-def _brings(deal: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: deal[key] for key in ("commodity", "brings", "returned", "king", "keeps_coin")}
 
 
 def _king(view: View) -> Slice:
@@ -141,7 +131,6 @@ def _action(view: View) -> Slice:
     if step == "turn" and view["played"]:
         step = "bought" if view["bought"] else "playing"
     choices = [dict(each) for each in view.get("choices", [])]
-    chance = view.get("chance")
     return {
         "acting": acting,
         "seat": view["on_turn"] or "",
@@ -154,7 +143,7 @@ def _action(view: View) -> Slice:
         "ends": [each for each in choices if each["group"] in ("close", "pass")],
         "stock": [{"kind": kind, "n": n} for kind, n in view["undealt"].items()] if view["step"] == "lay" else [],
         "others": [each for each in choices if each["group"] not in _PLAYING],
-        "chance": None if chance is None else {key: chance[key] for key in ("may", "mine", "key", "choices")},
+        "chance": only(view.get("chance"), "may", "mine", "key", "choices"),
     }
 
 

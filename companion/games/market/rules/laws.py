@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from companion.games.market.rules.board import HOLE, PER_COMMODITY
 from companion.games.market.rules.legal import undealt
-from companion.games.market.rules.state import (
-    COIN,
-    DEAL,
-    DRAW,
-    KINGS,
-    LAY,
-    MONEY,
-    OVER,
-    SHIFT,
-    START,
-    STEPS,
-    State,
-)
+from companion.games.market.rules.state import COIN, DEAL, DRAW, KINGS, LAY, MONEY, OVER, SHIFT, START, STEPS, State
 from companion.games.market.rules.turn import DRAWN_AT_ONCE, MOVED_IN_A_PASS
 
 

@@ -22,17 +22,7 @@ from companion.games.market.rules.board import (
 from companion.games.market.rules.board import KING as KING_TILE
 from companion.games.market.rules.options import ON
 from companion.games.market.rules.purchase import deals
-from companion.games.market.rules.state import (
-    DEAL,
-    DRAW,
-    KINGS,
-    LAY,
-    OVER,
-    SHIFT,
-    START,
-    TURN,
-    State,
-)
+from companion.games.market.rules.state import DEAL, DRAW, KINGS, LAY, OVER, SHIFT, START, TURN, State
 
 PASS, COMMIT, ROLLBACK, FREE = Move("pass"), Move("commit"), Move("rollback"), Move("messenger")
 LEAVE = Move("leave")

@@ -12,12 +12,8 @@ beginning, and ``played`` leads on from there.
 
 from __future__ import annotations
 
-from companion.games.kit import Value
 from companion.games.market.rules.board import HOLE
-from companion.games.market.rules.options import OPTIONS, HouseRules
-from companion.games.market.rules.state import (
-    State,
-)
+from companion.games.market.rules.state import State
 
 _NONE = "-"
 _TILES = "pcjh1234xyuvamk."
@@ -28,7 +24,7 @@ def notation(state: State) -> str:
     """Return the state in one line."""
     base = state.origin or state
     words = {
-        "rules": ",".join(f"{key}:{value}" for key, value in _departures(base.rules)) or _NONE,
+        "rules": ",".join(f"{key}:{value}" for key, value in base.rules.departures().items()) or _NONE,
         "start": base.seats[base.start],
         "turn": str(base.turn),
         "step": f"{base.step}:{base.seats[base.seat]}:{base.left}",
@@ -42,11 +38,6 @@ def notation(state: State) -> str:
         "played": ",".join(":".join(map(str, (move.name, *move.args))) for move in state.played) or _NONE,
     }
     return " ".join(f"{key}={value}" for key, value in words.items())
-
-
-def _departures(rules: HouseRules) -> list[tuple[str, Value]]:
-    chosen = rules.chosen()
-    return [(each.key, chosen[each.key]) for each in OPTIONS if chosen[each.key] != each.default]
 
 
 def _buyer(state: State, buyer: int) -> str:

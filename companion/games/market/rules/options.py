@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from companion.games.kit import Seat, TableRules, Value, rule
+from companion.games.kit import Seat, TableRules, Value, rule, switch
 
 BLIND, EQUAL = "blind", "equal"
 DRAFT, RANDOM = "draft", "random"
@@ -16,14 +16,14 @@ class HouseRules(TableRules, frozen=True):
     """What a table may choose, in the order of the rulings."""
 
     slide: Annotated[str, rule("any", "A3", ("any", "adjacent"))]
-    pass_moves_distinct: Annotated[str, rule(ON, "A4", (ON, OFF))]
+    pass_moves_distinct: Annotated[str, switch(ON, "A4")]
     setup: Annotated[str, rule(DRAFT, "A5", (DRAFT, RANDOM))]
     removed: Annotated[int, rule(4, "A8", tuple(range(0, 41, 4)))]
     removed_mode: Annotated[str, rule(BLIND, "A8", (BLIND, EQUAL))]
     toll_order: Annotated[str, rule("path", "A12", ("path", "choice"))]
     toll_stack: Annotated[str, rule("each", "A12", ("each", "once_per_kind"))]
     partner_tie: Annotated[str, rule("once", "A18", ("once", "none", "both"))]
-    tie_sum: Annotated[str, rule(OFF, "A19", (OFF, ON))]
+    tie_sum: Annotated[str, switch(OFF, "A19")]
     start: Annotated[str, rule("random", "A24", ("random", "host"))]
 
 

@@ -26,19 +26,7 @@ from companion.games.market.rules.board import BESIDE, CELLS, COMMODITIES, HOLE,
 from companion.games.market.rules.legal import FREE, NO_TILE, to_act, undealt, within_reach
 from companion.games.market.rules.options import ON, RANDOM
 from companion.games.market.rules.purchase import Refused, deal
-from companion.games.market.rules.state import (
-    COIN,
-    DEAL,
-    DRAW,
-    KINGS,
-    LAY,
-    MONEY,
-    OVER,
-    SHIFT,
-    START,
-    TURN,
-    State,
-)
+from companion.games.market.rules.state import COIN, DEAL, DRAW, KINGS, LAY, MONEY, OVER, SHIFT, START, TURN, State
 
 DRAWN_AT_ONCE = 4
 MOVED_IN_A_PASS = 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.games.kit import LEFT_TO_RIGHT, Json
-from companion.games.mexica.page.parts import Choices, Slice, View, face, held, held_by, only
+from companion.games.kit import LEFT_TO_RIGHT, Choices, Json, Slice, View, only
+from companion.games.mexica.page.parts import face, held, held_by
 
 PILE_OF = {"huitzilopochtli": "war", "tlaloc": "rain"}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import Json
+from companion.games.kit import Json, View
 from companion.games.mexica.page import actions, hands, table_regions, temple
-from companion.games.mexica.page.parts import View
 
 
 def cut(view: View) -> dict[str, Mapping[str, Json]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from companion.games.kit import Guide, next_tap
-from companion.games.mexica.page.parts import View
+from companion.games.kit import Guide, View, next_tap
 from companion.games.mexica.rules.options import FULL
 
 _AT_TABLE = ("board", "sacrifice", "end")

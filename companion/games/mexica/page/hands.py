@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from companion.games.kit import Json
-from companion.games.mexica.page.parts import Slice, View, face, held_by
+from companion.games.kit import Json, Slice, View
+from companion.games.mexica.page.parts import face, held_by
 
 _ORDER = {"sign": 0, "war": 1, "rain": 2, "day": 3}
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, TypeAlias
 
-from companion.games.kit import Json, Seat
+from companion.games.kit import Choices, Seat, Slice, View
 from companion.games.mexica.page import card_view
 from companion.games.mexica.rules.cards import played
-
-View: TypeAlias = Mapping[str, Any]
-Slice: TypeAlias = dict[str, Json]
-Choices: TypeAlias = list[Mapping[str, Any]]
-
-
-def chosen(view: View, group: str) -> Choices:
-    """Return the acting seat's choices of one group."""
-    return [choice for choice in view.get("choices", []) if choice["group"] == group]
 
 
 def held(view: View) -> Iterator[tuple[str, Choices]]:
@@ -25,11 +15,6 @@ def held(view: View) -> Iterator[tuple[str, Choices]]:
     if view.get("acting"):
         yield view["acting"], view.get("choices", [])
     yield from view.get("also", {}).items()
-
-
-def only(whole: Mapping[str, Any] | None, *keys: str) -> dict[str, Json] | None:
-    """Return some of a mapping's entries, or None if there is no mapping."""
-    return None if whole is None else {key: whole[key] for key in keys}
 
 
 def held_by(view: View, seat: Seat) -> Choices:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import Json
+from companion.games.kit import Json, View
 from companion.games.mexica.page import full_game, temple
-from companion.games.mexica.page.parts import View
 from companion.games.mexica.page.temple import HANDY
 from companion.games.mexica.rules.options import FULL
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from companion.games.kit import Json
+from companion.games.kit import Json, Slice, View, only
 from companion.games.mexica.page import calendar_board as drawing
 from companion.games.mexica.page import temple
-from companion.games.mexica.page.parts import Slice, View, face, only
+from companion.games.mexica.page.parts import face
 from companion.games.mexica.rules.calendar import WEEK
 
 

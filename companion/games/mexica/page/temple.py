@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
 
-from companion.games.kit import LEFT_TO_RIGHT, Json
+from companion.games.kit import LEFT_TO_RIGHT, Choices, Json, Slice, View, chosen, only, whose_turn
 from companion.games.mexica.page import board
-from companion.games.mexica.page.parts import Choices, Slice, View, chosen, held, only
+from companion.games.mexica.page.parts import held
 
 HANDY = (1, 7)
 """What a table without a temple taps most: one token, and the price of a card (rulings M1, M3)."""
@@ -37,13 +37,7 @@ def cut(view: View) -> dict[str, Mapping[str, Json]]:
 
 def turn(view: View) -> Slice:
     """Return whose turn it is, and whether this phone is only that tribe's."""
-    shared = bool(view.get("also"))
-    return {
-        "seat": view["on_turn"] or "",
-        "turn": view["turn"],
-        "mine": bool(view["on_turn"]) and view.get("acting") == view["on_turn"] and not shared,
-        "over": view["outcome"] is not None,
-    }
+    return {**whose_turn(view), "over": view["outcome"] is not None}
 
 
 def clock(view: View) -> Slice:

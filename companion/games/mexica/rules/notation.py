@@ -17,7 +17,6 @@ from typing import TypeVar
 
 from companion.games.kit import Value
 from companion.games.mexica.rules import board_notation
-from companion.games.mexica.rules.options import OPTIONS, HouseRules
 from companion.games.mexica.rules.state import Clock, Outcome, Proposal, State
 from companion.games.mexica.rules.tallies import Tally
 
@@ -30,7 +29,7 @@ def notation(state: State) -> str:
     """Return the state in one line."""
     tribes = zip(state.seats, state.tallies, strict=True)
     words = {
-        "rules": _listed(f"{key}:{value}" for key, value in _departures(state.rules)),
+        "rules": _listed(_rule(*each) for each in state.rules.departures().items() if each[0] != "scope"),
         "turn": str(state.turn),
         **{seat: _tally(tally) for seat, tally in tribes},
         "lake": state.tallies.lake or _NONE,
@@ -48,13 +47,8 @@ def notation(state: State) -> str:
     return " ".join((state.rules.scope, *(f"{key}={value}" for key, value in words.items())))
 
 
-def _departures(rules: HouseRules) -> list[tuple[str, Value]]:
-    chosen = rules.chosen()
-    return [
-        (each.key, chosen[each.key] if chosen[each.key] in each.values or each.high else _packed(chosen[each.key]))
-        for each in OPTIONS
-        if each.key in chosen and each.key != "scope" and chosen[each.key] != each.default
-    ]
+def _rule(key: str, value: Value) -> str:
+    return f"{key}:{_packed(value) if key == 'deck' else value}"
 
 
 def _packed(text: Value) -> str:

@@ -6,16 +6,12 @@ A view without the platform's additions (who acts, and their choices) is one in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
-from companion.games.kit import Json
+from companion.games.kit import Choices, Json, Slice, View, chosen, whose_turn
 from companion.games.moctezuma.page import board
 from companion.games.moctezuma.rules.pieces import DOUBLED, KINGS, LAST, TEMPLES, chits_of
 from companion.games.moctezuma.rules.state import POINTS
-
-View: TypeAlias = Mapping[str, Any]
-Slice: TypeAlias = dict[str, Json]
-Choices: TypeAlias = list[Mapping[str, Any]]
 
 ROUNDS = 15
 
@@ -38,18 +34,12 @@ def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
     }
 
 
-def _mine(view: View) -> bool:
-    return bool(view["on_turn"]) and view.get("acting") == view["on_turn"]
-
-
 def _turn(view: View) -> Slice:
     return {
-        "seat": view["on_turn"] or "",
+        **whose_turn(view),
         "stage": view["stage"],
-        "mine": _mine(view) and not view.get("also"),
         "doing": dict(view["doing"]),
         "round": view["round"],
-        "turn": view["turn"],
         "of": ROUNDS,
         "by_turn": view["rules"]["flip"] == "turn",
     }
@@ -63,7 +53,7 @@ def _board(view: View) -> Slice:
     layout = board.shape(view["rules"]["board"])
     spots = board.spots(layout)
     own = (view["notebook"] or {"names": {}})["names"]
-    reach = [choice["facts"]["place"] for choice in _chosen(view, "walk")]
+    reach = [choice["facts"]["place"] for choice in chosen(view, "walk")]
     pairs = [(a, b) for a, near in enumerate(view["ways"]) for b in near if a < b]
     places = [view["places"][seat] for seat in view["seats"]]
     return {
@@ -95,7 +85,7 @@ def _board(view: View) -> Slice:
 def _chart(view: View) -> Slice:
     """Return the chart of kings: what is open, what this seat has seen, who looked where, what may be picked."""
     notebook = view["notebook"]
-    picks = {int(choice["element"].removeprefix("chit-")): dict(choice) for choice in _chosen(view, "peek")}
+    picks = {int(choice["element"].removeprefix("chit-")): dict(choice) for choice in chosen(view, "peek")}
     third = KINGS.index(view["chits"][LAST]["king"])
     rows: list[Json] = []
     for king, name in enumerate(KINGS):
@@ -133,7 +123,7 @@ def _begin(view: View) -> Slice:
         "temple": due["facts"]["temple"] if due and key == "reveal" else 0,
         "choices": [dict(choice) for choice in due["choices"]] if due and key == "first" and due["may"] else [],
         "laying": view["stage"] == "laying",
-        "paths": [dict(choice) for choice in _chosen(view, "path")],
+        "paths": [dict(choice) for choice in chosen(view, "path")],
         "acting": view.get("acting", ""),
     }
 
@@ -143,33 +133,32 @@ def _hand(view: View) -> Slice:
     notebook = view["notebook"]
     spare = bool(notebook and notebook["spare"])
     held: Iterable[int] = (notebook["spare"] or notebook["hand"]) if notebook else ()
-    chosen = {choice["element"]: dict(choice) for choice in _chosen(view, "put" if spare else "keep")}
+    offered = {choice["element"]: dict(choice) for choice in chosen(view, "put" if spare else "keep")}
     place = view["places"][view["me"]] if view["me"] else 0
     return {
         "acting": view.get("acting", ""),
         "kind": "put" if spare else "keep",
         "temple": place,
         "name": notebook["names"].get(str(place), "") if notebook else "",
-        "cards": [{"worth": worth, "choice": chosen.get(f"card-{worth}")} for worth in held],
-        "leave": chosen.get("leave"),
+        "cards": [{"worth": worth, "choice": offered.get(f"card-{worth}")} for worth in held],
+        "leave": offered.get("leave"),
     }
 
 
 def _acts(view: View) -> Slice:
     return {
         "acting": view.get("acting", ""),
-        "acts": [dict(choice) for choice in _chosen(view, "act")],
-        "walks": [dict(choice) for choice in _chosen(view, "walk")],
+        "acts": [dict(choice) for choice in chosen(view, "act")],
+        "walks": [dict(choice) for choice in chosen(view, "walk")],
     }
 
 
 def _end(view: View) -> Slice:
-    choice = next((dict(choice) for choice in _chosen(view, "end")), None)
+    choice = next((dict(choice) for choice in chosen(view, "end")), None)
     return {
         "choice": choice,
         "acting": view.get("acting", ""),
-        "seat": view["on_turn"] or "",
-        "mine": _mine(view) and not view.get("also"),
+        **whose_turn(view),
         "points": view["points"],
     }
 
@@ -283,7 +272,3 @@ def _together(under: Choices) -> list[Json]:
         else:
             rows.append({**lower, "cards": list(lower["cards"])})
     return list(rows)
-
-
-def _chosen(view: View, group: str) -> Choices:
-    return [choice for choice in view.get("choices", []) if choice["group"] == group]

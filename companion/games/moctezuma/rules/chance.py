@@ -9,17 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from companion.games.kit import Chance, Move
-from companion.games.moctezuma.rules.pieces import (
-    CARDS,
-    COPIES,
-    CURSED,
-    FACES,
-    NAME,
-    NAMES,
-    SAFE,
-    UNSEEN,
-    chits,
-)
+from companion.games.moctezuma.rules.pieces import CARDS, COPIES, CURSED, FACES, NAME, NAMES, SAFE, UNSEEN, chits
 from companion.games.moctezuma.rules.state import FIRST, REVEAL, Deck, Lower, State
 
 CHIT_MOVES = tuple(Move("chit", (face,)) for face in FACES)

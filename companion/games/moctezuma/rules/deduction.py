@@ -12,16 +12,7 @@ from functools import lru_cache
 from math import comb
 from typing import NamedTuple
 
-from companion.games.moctezuma.rules.pieces import (
-    COPIES,
-    CURSED,
-    DOUBLED,
-    KINGS,
-    UNSEEN,
-    chits,
-    chits_of,
-    needed,
-)
+from companion.games.moctezuma.rules.pieces import COPIES, CURSED, DOUBLED, KINGS, UNSEEN, chits, chits_of, needed
 
 
 class Knowledge(NamedTuple):

@@ -19,17 +19,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits,
 )
 from companion.games.moctezuma.rules.play import NOTE_LENGTH, NOTES
-from companion.games.moctezuma.rules.state import (
-    COSTS,
-    FIRST,
-    LAYING,
-    OVER,
-    PLAYING,
-    POINTS,
-    REVEAL,
-    STAGES,
-    State,
-)
+from companion.games.moctezuma.rules.state import COSTS, FIRST, LAYING, OVER, PLAYING, POINTS, REVEAL, STAGES, State
 
 
 def laws(state: State) -> dict[str, bool]:

@@ -16,15 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from companion.games.moctezuma.rules.boards import PAIRS
-from companion.games.moctezuma.rules.options import OPTIONS
-from companion.games.moctezuma.rules.pieces import (
-    UNSEEN,
-)
-from companion.games.moctezuma.rules.state import (
-    Deck,
-    Lower,
-    State,
-)
+from companion.games.moctezuma.rules.pieces import UNSEEN
+from companion.games.moctezuma.rules.state import Deck, Lower, State
 
 _NONE = "-"
 _SIGNS = "sc?"
@@ -36,10 +29,8 @@ _KEYS = (
 
 def notation(state: State) -> str:
     """Return the state in one line."""
-    default = {option.key: option.default for option in OPTIONS}
-    rules = [f"{key}:{value}" for key, value in state.rules.chosen().items() if value != default[key]]
     words = (
-        _list(rules),
+        _list(f"{key}:{value}" for key, value in state.rules.departures().items()),
         ",".join(state.seats),
         state.stage,
         str(state.first),

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from companion.games.kit import Seat, TableRules, Value, rule
-
-_OFF_ON = ("off", "on")
-_ON_OFF = ("on", "off")
+from companion.games.kit import Seat, TableRules, Value, rule, switch
 
 
 class HouseRules(TableRules, frozen=True):
@@ -20,9 +17,9 @@ class HouseRules(TableRules, frozen=True):
     board: Annotated[str, rule("hex434", "Z10", ("hex434", "hub_ring", "star", "custom"))]
     keep: Annotated[str, rule("must", "Z11", ("must", "may"))]
     bottom: Annotated[str, rule("drawn", "Z13", ("drawn", "choose", "shuffle"))]
-    open_treasure: Annotated[str, rule("off", "Z14", _OFF_ON)]
-    peek_target_public: Annotated[str, rule("on", "Z22", _ON_OFF)]
-    deduction: Annotated[str, rule("on", "Z25", _ON_OFF)]
+    open_treasure: Annotated[str, switch("off", "Z14")]
+    peek_target_public: Annotated[str, switch("on", "Z22")]
+    deduction: Annotated[str, switch("on", "Z25")]
 
 
 OPTIONS = HouseRules.options()

@@ -21,16 +21,7 @@ from companion.games.kit import (
 )
 from companion.games.moctezuma.rules import chance, legal
 from companion.games.moctezuma.rules.boards import LIBRARY, PLACES, toggled, whole
-from companion.games.moctezuma.rules.pieces import (
-    CARDS,
-    FACES,
-    LAST,
-    NAME,
-    NAMES,
-    SPACES,
-    TEMPLES,
-    WORTHS,
-)
+from companion.games.moctezuma.rules.pieces import CARDS, FACES, LAST, NAME, NAMES, SPACES, TEMPLES, WORTHS
 from companion.games.moctezuma.rules.state import (
     COSTS,
     FIRST,

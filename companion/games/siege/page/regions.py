@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
-from companion.games.kit import Json
+from companion.games.kit import Json, Slice, View, whose_turn
 from companion.games.siege.page import board
 from companion.games.siege.page.guide import next_hexes
 from companion.games.siege.rules.geometry import Grid, grid
-
-View: TypeAlias = Mapping[str, Any]
-Slice: TypeAlias = dict[str, Json]
 
 TRACK = (
     ("event", ""),
@@ -57,16 +54,13 @@ def _acting(view: View) -> str:
 def _head(view: View) -> Slice:
     stage, side = view["stage"], view["side"]
     now = next((n for n, each in enumerate(TRACK) if each[0] == stage and each[1] in ("", side)), -1)
-    shared = bool(view.get("also"))
     return {
-        "seat": view["on_turn"] or "",
+        **whose_turn(view),
         "stage": stage,
-        "turn": view["turn"],
         "limit": view["turn_limit"] if isinstance(view["turn_limit"], int) else 0,
         "quiet": view["quiet"]
         if isinstance(view["quiet_limit"], int) and view["quiet"] >= view["quiet_limit"] // 2
         else 0,
-        "mine": bool(view["on_turn"]) and view.get("acting") == view["on_turn"] and not shared,
         "waits": view["decider"] if view["decider"] in view["seats"] and view["decider"] != view["on_turn"] else "",
         "over": view["outcome"] is not None,
         "track": [{"stage": name, "side": whose, "now": n == now} for n, (name, whose) in enumerate(TRACK)],

@@ -9,18 +9,7 @@ from companion.games.kit import replace
 from companion.games.siege.rules import fighting, marching
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import SIDES
-from companion.games.siege.rules.state import (
-    DEAD,
-    Outcome,
-    State,
-    Task,
-    afloat,
-    as_set,
-    is_boat,
-    moved,
-    on,
-    threat,
-)
+from companion.games.siege.rules.state import DEAD, Outcome, State, Task, afloat, as_set, is_boat, moved, on, threat
 
 NOTHING = -1
 """In a task, the hex that does not burn."""

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 from companion.games.kit import Value
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.maps import SHIPPED
-from companion.games.siege.rules.options import OPTIONS, HouseRules
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import DEAD, WAITING, State
 
@@ -27,7 +26,7 @@ def notation(state: State) -> str:
     names = state.field.grid.names
     purse = [f"{u}:{points}" for u, points in enumerate(state.purse) if points]
     words = {
-        "rules": _listed(f"{key}:{_brief(key, value)}" for key, value in _departures(state.rules)),
+        "rules": _listed(f"{key}:{_brief(key, value)}" for key, value in state.rules.departures().items()),
         "phase": str(state.phase),
         "turn": str(state.turn),
         "at": _places(names, state.at),
@@ -44,10 +43,6 @@ def notation(state: State) -> str:
 
 
 _SETS = ("routed", "rolled", "forced", "stirred", "spent", "advanced", "checked")
-
-
-def _departures(rules: HouseRules) -> Iterable[tuple[str, Value]]:
-    return [(each.key, value) for each in OPTIONS if (value := getattr(rules, each.key)) != each.default]
 
 
 def _brief(key: str, value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from companion.games.kit import Seat, TableRules, Value, rule
+from companion.games.kit import Seat, TableRules, Value, rule, switch
 from companion.games.siege.rules.maps import READER
 from companion.games.siege.rules.roster import FULL, THIRD
 
@@ -15,9 +15,6 @@ FIRST_FOUR = "first_4"
 GUARDS: Mapping[Value, tuple[int, bool]] = {3: (3, True), 4: (4, True), FIRST_FOUR: (4, False)}
 """For each bodyguard the turns in which it is fresh, and whether it is still there afterwards, tired (ruling S44)."""
 
-_OFF_ON = ("off", "on")
-_ON_OFF = ("on", "off")
-
 
 class HouseRules(TableRules, frozen=True):
     """What a table may choose, in the order of the rulings."""
@@ -26,9 +23,9 @@ class HouseRules(TableRules, frozen=True):
     forces: Annotated[str, rule(FULL, "", (FULL, THIRD))]
     garrison: Annotated[str, rule("setup", "S3", ("setup", "always", "off"))]
     capture: Annotated[str, rule("destroyed", "S4", ("destroyed", "defeated"))]
-    leader_immune: Annotated[str, rule("on", "S5", _ON_OFF)]
-    rogues_are_allies: Annotated[str, rule("off", "S5", _OFF_ON)]
-    min_one_hex: Annotated[str, rule("off", "S7", _OFF_ON)]
+    leader_immune: Annotated[str, switch("on", "S5")]
+    rogues_are_allies: Annotated[str, switch("off", "S5")]
+    min_one_hex: Annotated[str, switch("off", "S7")]
     boat_capacity: Annotated[int, rule(1, "S10", (1, 2))]
     boarding: Annotated[str, rule("points", "S11", ("points", "whole_move"))]
     empty_boats: Annotated[str, rule("vehicle", "S12", ("vehicle", "unit"))]
@@ -36,14 +33,14 @@ class HouseRules(TableRules, frozen=True):
     rout_contact: Annotated[str, rule("now", "S15", ("now", "next_move"))]
     rout_move: Annotated[str, rule("exact", "S16", ("exact", "at_most", "hexes"))]
     panic: Annotated[str, rule("once", "S18", ("once", "chain"))]
-    cortez_conquistador: Annotated[str, rule("off", "S21", _OFF_ON)]
-    inner_walls: Annotated[str, rule("on", "S23", _ON_OFF)]
+    cortez_conquistador: Annotated[str, switch("off", "S21")]
+    inner_walls: Annotated[str, switch("on", "S23")]
     advance: Annotated[str, rule("chain", "S25", ("chain", "once"))]
     setup_order: Annotated[str, rule("aztecs_first", "S31", ("aztecs_first", "spaniards_first"))]
     turn_limit: Annotated[Value, rule("off", "S32", ("off", 20, 40))]
-    natural_hit: Annotated[str, rule("off", "S34", _OFF_ON)]
-    panic_move: Annotated[str, rule("on", "S35", _ON_OFF)]
-    cortez_afloat: Annotated[str, rule("on", "S40", _ON_OFF)]
+    natural_hit: Annotated[str, switch("off", "S34")]
+    panic_move: Annotated[str, switch("on", "S35")]
+    cortez_afloat: Annotated[str, switch("on", "S40")]
     quiet_limit: Annotated[Value, rule(10, "S41", (10, "off"))]
     roll_bonus: Annotated[str, rule("attack", "S42", ("attack", "all"))]
     bodyguard: Annotated[Value, rule("off", "S44", ("off", 3, 4, FIRST_FOUR))]
