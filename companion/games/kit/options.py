@@ -98,12 +98,20 @@ class Option:
 
 
 def rule(default: Value, ruling: str, values: tuple[Value, ...] = (), **rest: Any) -> Option:
-    """Return an option for the annotation of a field of `TableRules`, whose name becomes its key."""
+    """Return an option for the annotation of a field of `TableRules`, whose name becomes its key.
+
+    >>> rule(30, "", low=10, high=50).accepted
+    'a whole number from 10 to 50'
+    """
     return Option("", default, ruling, values, **rest)
 
 
 def switch(default: str, ruling: str, **rest: Any) -> Option:
-    """Return an option that is ``on`` or ``off``, the default first."""
+    """Return an option that is ``on`` or ``off``, the default first.
+
+    >>> switch("off", "M4").values
+    ('off', 'on')
+    """
     return rule(default, ruling, ("on", "off") if default == "on" else ("off", "on"), **rest)
 
 

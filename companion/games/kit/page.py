@@ -24,10 +24,18 @@ def whose_turn(view: View) -> Slice:
 
 
 def chosen(view: View, group: str) -> Choices:
-    """Return the acting seat's choices of one group."""
+    """Return the acting seat's choices of one group.
+
+    >>> chosen({"choices": [{"group": "tap", "key": "stop"}, {"group": "turn", "key": "end"}]}, "turn")
+    [{'group': 'turn', 'key': 'end'}]
+    """
     return [choice for choice in view.get("choices", []) if choice["group"] == group]
 
 
 def only(whole: Mapping[str, Any] | None, *keys: str) -> Slice | None:
-    """Return some of a mapping's entries, or None if there is no mapping."""
+    """Return some of a mapping's entries, or None if there is no mapping.
+
+    >>> only({"god": "tlaloc", "doubt": "jam"}, "god")
+    {'god': 'tlaloc'}
+    """
     return None if whole is None else {key: whole[key] for key in keys}

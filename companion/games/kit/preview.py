@@ -35,10 +35,15 @@ class Preview(NamedTuple):
 
 
 def preview(game: Game[Any], state: Any, seat: Seat, move: Move) -> Preview:
-    """Return what a seat's move would change, or None if the rules refuse it.
+    """Return what a seat's move would change: nothing if the rules refuse it.
 
     It is played on a state that only looks like the real one to the seat: everything that the seat cannot know was
     drawn again. So a preview reveals nothing hidden.
+
+    >>> from companion.games.market import GAME
+    >>> options = {option.key: option.default for option in GAME.options}
+    >>> preview(GAME, GAME.rules.setup(options, GAME.seatings[2]), "south", Move("pass"))
+    Preview(certain=(), ways=(), assumed=False)
     """
     before = game.rules.resample(state, seat, lambda n: 0)
     after = game.rules.play(before, seat, move)
