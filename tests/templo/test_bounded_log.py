@@ -7,7 +7,6 @@ import logging
 import pytest
 
 from templo.bounded_log import BoundedLog
-from tests.companion.conftest import Home
 
 
 class Seconds:
@@ -70,12 +69,3 @@ def test_a_clock_that_is_set_back_stops_no_log(
     caplog.clear()
     bounded.warning("later")
     assert words(caplog)[-1] == "later"
-
-
-def test_tokens_with_numbers_that_are_taken_are_named_a_few_times_and_then_counted(
-    home: Home, caplog: pytest.LogCaptureFixture
-) -> None:
-    home.services.temples.intake.receive([("templo", home.token(1))])
-    for n in range(200):
-        home.services.temples.intake.receive([("templo", home.token(1, token=f"{n:032x}"))])
-    assert len(words(caplog)) <= 10

@@ -444,8 +444,8 @@ def game_folder(game: str) -> str:
 def page_templates(game: str, layout: str) -> Sequence[str]:
     """Return the names of the template of a game's or a tool's page; the first that exists is used.
 
-    >>> page_templates("siege.editor", "phone")
-    ['game-siege/aids/editor/phone.html', 'game-siege/aids/phone.html']
+    >>> page_templates("beans.pad", "phone")
+    ['game-beans/aids/pad/phone.html', 'game-beans/aids/phone.html']
     """
     folder = game_folder(game)
     shared = [f"{folder.rpartition('/')[0]}/{layout}.html"] if registry.parts(game)[1] else []

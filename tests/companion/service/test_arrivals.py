@@ -426,3 +426,12 @@ def test_a_burst_is_one_change_and_keeps_its_order(home: Home) -> None:
     gods = ["tlaloc", "huitzilopochtli"] * 250
     home.services.temples.intake.receive([("templo", home.token(n, god)) for n, god in enumerate(gods, 1)])
     assert view(home, table.id)["lake"] == "th" * 250
+
+
+def test_tokens_with_numbers_that_are_taken_are_named_a_few_times_and_then_counted(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    for n in range(200):
+        home.services.temples.intake.receive([("templo", home.token(1, token=f"{n:032x}"))])
+    assert len(caplog.records) <= 10
