@@ -25,6 +25,7 @@ from companion.service.services import Services
 from companion.service.workspace import Workspace
 from templo import contract
 from tests.databases import Postgres, postgres
+from tests.games.your_own_game import loaded
 
 SOURCE = "a" * 32
 OTHER = "b" * 32
@@ -171,3 +172,12 @@ def home(url: str) -> Iterator[Home]:
     home = Home(url)
     yield home
     home.store.close()
+
+
+@pytest.fixture
+def beans(home: Home, tmp_path: Path) -> Iterator[Home]:
+    """A companion, with pages in the web's tests, that knows the game of dice of `docs/your-own-game.md`."""
+    with loaded(tmp_path) as game:
+        home.games = {"beans": game}
+        home.restart()
+        yield home

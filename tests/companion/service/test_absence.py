@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -14,16 +12,6 @@ from companion.model.chance import below_from
 from companion.model.entries import APP, encode
 from companion.model.table import ServiceError, Table
 from tests.companion.conftest import Home
-from tests.games.your_own_game import loaded
-
-
-@pytest.fixture
-def beans(home: Home, tmp_path: Path) -> Iterator[Home]:
-    """A companion that knows the game of dice of `docs/your-own-game.md`."""
-    with loaded(tmp_path) as game:
-        home.games = {"beans": game}
-        home.restart()
-        yield home
 
 
 def _table(home: Home, players: int = 2) -> tuple[Table, str, str]:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from companion.games.kit import CHANCE
 from companion.model.table import Table
 from tests.companion.conftest import Home
-from tests.games.your_own_game import loaded
 
 
 def _table(home: Home) -> tuple[Table, str, str]:
@@ -73,14 +67,6 @@ def test_what_another_did_for_a_seat_is_known_after_a_restart(home: Home) -> Non
     home.restart()
     assert _acted_for(home, table) == {"east": ("north", ["turn_ended_for"])}
     assert _undo(home, table, ana, "east")
-
-
-@pytest.fixture
-def beans(home: Home, tmp_path: Path) -> Iterator[Home]:
-    with loaded(tmp_path) as game:
-        home.games = {"beans": game}
-        home.restart()
-        yield home
 
 
 def _of_dice(home: Home) -> tuple[Table, str, str]:

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 
 import pytest
 
 from tests.companion.web.conftest import Browser, WebHome, text_of
-from tests.games.your_own_game import loaded
-
-
-@pytest.fixture
-def beans(home: WebHome, tmp_path: Path) -> Iterator[WebHome]:
-    with loaded(tmp_path) as game:
-        home.games = {"beans": game}
-        home.restart()
-        yield home
 
 
 def _seated(home: WebHome) -> tuple[str, Browser, Browser]:
