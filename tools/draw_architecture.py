@@ -62,7 +62,7 @@ def system() -> str:
         *box(270, 84, 190, 70, ["controller", "Raspberry Pi"], RED),
         *box(240, 184, 140, 44, ["ledger (SQLite)"], GREY),
         *box(530, 84, 150, 70, ["broker", "MQTT"]),
-        *box(750, 84, 190, 70, ["companion", "Flask, waitress"], BLUE),
+        *box(750, 84, 190, 70, ["companion", "Flask, aiohttp"], BLUE),
         *box(750, 204, 190, 62, ["store", "SQLite or PostgreSQL"], GREY),
         *box(1010, 40, 170, 64, ["phones", "a seat each"], BLUE),
         *box(1010, 134, 170, 64, ["table screen", "TV or tablet"], BLUE),

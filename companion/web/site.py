@@ -26,7 +26,6 @@ from companion.web.rendering import styles
 from companion.web.rendering.renderer import ART, Renderer, check_layouts, placer, temple_news, temple_text
 from companion.web.rendering.texts import LANGUAGES, Library, Texts
 from companion.web.server import assets
-from companion.web.server.broadcast import Broadcast
 from companion.web.server.guard import Lockout
 from companion.web.view_models.table import Audience, table_topics, table_view_model, temple_tone, temple_topics
 from companion.web.view_models.temple import temple_view_model
@@ -71,7 +70,6 @@ class Site:
         self.config = config
         self.lockout = lockout
         self.page_cache = PageCache(hub)
-        self.broadcast = Broadcast()
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].temple))
         """The games that a lobby offers, those with a temple first."""

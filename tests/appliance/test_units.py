@@ -15,7 +15,7 @@ import pytest
 from companion.appliance.backup import FOLDER
 from companion.appliance.boot import FILES, LOGINS
 from companion.settings import Settings
-from companion.web.server import serving
+from companion.web.server import connections, serving
 from templo import liveness
 from templo.settings import declared_settings, default_state
 from tests.controller.program import ROOT
@@ -241,7 +241,7 @@ def test_what_the_companion_s_unit_gives_of_its_settings_are_defaults_that_its_f
 def test_a_unit_opens_as_many_files_as_its_program_may_need(name: str) -> None:
     """systemd's own limit may be lower than what the companion's connections come to, in all, with what is beside."""
     (limit,) = unit(name)["LimitNOFILE"]
-    assert int(limit) >= (serving.LOW + 4 * (20_000 + serving.PAGES) if name == "templo-companion" else 256)
+    assert int(limit) >= (connections.LOW + 4 * (20_000 + serving.PAGES) if name == "templo-companion" else 256)
 
 
 @pytest.mark.parametrize("name", UNITS)

@@ -9,10 +9,10 @@ from flask import Blueprint, Response, request
 
 from companion.adapters.news import HubClosed, RenderedPage, Stream, StreamsFull
 from companion.model.table import ServiceError
-from companion.web.server.broadcast import Broadcast, Step, Turn
+from companion.web.server.broadcast import Piece
 from companion.web.server.encoding import Gzip, Plain
 from companion.web.server.guard import Refused, client
-from companion.web.server.serving import FOLLOWER, Line
+from companion.web.server.wsgi import STREAM
 from companion.web.site import language, seat_token, site
 from companion.web.view_models.table import table_topics, temple_topics
 
@@ -78,16 +78,16 @@ def stream_of(topics: Sequence[str], look: Callable[[], RenderedPage | None]) ->
     """
     encoding = Gzip() if request.accept_encodings["gzip"] else Plain()
     seen, mark = request.headers.get("Last-Event-ID") or request.args.get("seen", ""), request.args.get("mark", "")
-    events = EventStream(topics[0], site().broadcast, look, encoding, seen, mark)
+    events = EventStream(topics[0], look, encoding, seen, mark)
     try:
         events.place = site().hub.open(topics, events.news, client(request.remote_addr))
     except (StreamsFull, HubClosed):
         raise Refused(503, "streams_full", RETRY_AFTER) from None
     begin = encoding.begin() + encoding.piece(BEGIN)
     encoding.sent(BEGIN)
-    goes_on = FOLLOWER in request.environ and request.method != "HEAD"
+    goes_on = STREAM in request.environ and request.method != "HEAD"
     if goes_on:
-        request.environ[FOLLOWER] = events
+        request.environ[STREAM] = events
     else:
         events.closed()
     response = Response(iter([begin]) if goes_on else begin, mimetype="text/event-stream")
@@ -107,36 +107,30 @@ class EventStream:
     def __init__(
         self,
         key: str,
-        broadcast: Broadcast,
         look: Callable[[], RenderedPage | None],
         encoding: Plain,
         seen: str,
         mark: str,
     ) -> None:
-        self._turn = Turn(key, self._step)
-        self._broadcast = broadcast
+        self.key = key
+        self.wake: Callable[[], None] = lambda: None
         self._look = look
         self._encoding = encoding
         self._seen = seen
         self._mark = mark
 
-    def begin(self, line: Line) -> None:
-        """Send the current page, and its changes from then on."""
-        self._line = line
-        self._broadcast.add(self._turn)
-
     def news(self) -> None:
         """Schedule the stream: something changed, or it is over."""
-        self._broadcast.news(self._turn)
+        self.wake()
 
     def closed(self) -> None:
         """Leave the hub."""
-        self._broadcast.remove(self._turn)
         self.place.leave()
 
-    def _step(self, fresh: bool) -> Step:
-        if self.place.ended or self._line.closed:
-            return self._over()
+    def next(self, fresh: bool) -> Piece:
+        """Return what to send now, and whether that is the end; `fresh` says whether there is news."""
+        if self.place.ended:
+            return self._over(CURRENT)
         try:
             rendered = self._rendered() if fresh else None
         except ServiceError as error:
@@ -144,21 +138,20 @@ class EventStream:
         if fresh and rendered is None:
             return self._over(RELOAD)
         data = CURRENT if rendered is None else rendered.event(self._seen) or CURRENT
-        if not self._line.send(self._encoding.piece(data)):
-            return Step.SLOW
-        self._encoding.sent(data)
         if rendered is not None:
             self._seen, self._mark = rendered.id, rendered.mark
-        return Step.DONE
+        return self._piece(data), False
 
     def _rendered(self) -> RenderedPage | None:
         """Return the page now, or None if the page must load again."""
         rendered = self._look()
         return None if rendered is None or (self._mark and rendered.mark != self._mark) else rendered
 
-    def _over(self, last: bytes = CURRENT) -> Step:
-        piece = self._encoding.piece(last)
-        self._encoding.sent(last)
-        self._line.end(piece + self._encoding.end())
+    def _piece(self, data: bytes) -> bytes:
+        piece = self._encoding.piece(data)
+        self._encoding.sent(data)
+        return piece
+
+    def _over(self, last: bytes) -> Piece:
         self.place.leave()
-        return Step.OVER
+        return self._piece(last) + self._encoding.end(), True

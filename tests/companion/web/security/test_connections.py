@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from companion.web.server import serving
-from companion.web.server.serving import Server, room_for
+from companion.web.server import connections
+from companion.web.server.connections import room_for
+from companion.web.server.serving import Server
 from tests.companion.web.conftest import WebHome
-from tests.waiting import eventually
 
 HERE, OTHER = "127.0.0.1", "127.0.0.2"
 PATIENCE_S = 60
@@ -91,7 +91,10 @@ def is_closed(connection: socket.socket) -> bool:
 
 def await_idle(server: Server) -> None:
     """Wait until the threads of the server have put down every request: a client may have its answer before."""
-    eventually(lambda: all(channel.idle for channel in server._server.active_channels.values()))
+    deadline = time.monotonic() + PATIENCE_S
+    while sum(map(len, server.connections._idle.values())) < len(server.connections):
+        assert time.monotonic() < deadline, "the server is never idle"
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("head", [b"", b"GET / HTTP/1.1\r\nHost: loc"])
@@ -119,7 +122,7 @@ def test_an_address_that_opens_too_many_connections_loses_those_that_it_uses_lea
     assert is_closed(second)
     for each in (third, fourth, fifth, first):
         assert wire.ask(each).read()
-    assert len(server._server.active_channels) == 4
+    assert len(server.connections) == 4
 
 
 def test_what_is_at_work_is_not_closed_and_where_all_is_the_next_is_refused(wire: Wire) -> None:
@@ -134,10 +137,11 @@ def test_what_is_at_work_is_not_closed_and_where_all_is_the_next_is_refused(wire
 
 def test_connections_leave_the_descriptors_that_select_can_count_to_the_broker_and_the_databases(wire: Wire) -> None:
     server = wire.serve(streams=500)
-    assert server._server.most >= 500
+    assert server.connections.most >= 500
     path = f"/t/{wire.home.table().id}/stream?as=phone&seen="
     assert wire.ask(wire.connect(), path).status == 200
-    assert all(channel.socket.fileno() >= 1024 for channel in server._server.active_channels.values())
+    (held,) = server.connections.open[HERE]
+    assert held._transport.get_extra_info("socket").fileno() >= 1024
 
 
 @pytest.mark.parametrize(
@@ -173,7 +177,7 @@ def test_where_all_places_are_taken_the_address_that_has_most_makes_room(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = wire.serve(connections_each=64)
-    server._server.most = 10
+    server.connections.most = 10
     phone = wire.connect(OTHER)
     assert wire.ask(phone).read()
     many = [wire.connect() for _ in range(9)]
@@ -195,8 +199,8 @@ def test_where_all_places_are_taken_the_address_that_has_most_makes_room(
 def test_a_request_that_takes_too_long_is_cut_off_however_slowly_it_goes_on(
     wire: Wire, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(serving, "HEAD_S", 0.5)
-    monkeypatch.setattr(serving, "BODY_S", 0.5)
+    monkeypatch.setattr(connections, "HEAD_S", 0.5)
+    monkeypatch.setattr(connections, "BODY_S", 0.5)
     wire.serve()
     connection = wire.connect(first=sent)
     ending = threading.Event()
@@ -217,15 +221,30 @@ def test_a_request_that_takes_too_long_is_cut_off_however_slowly_it_goes_on(
         dripping.join()
 
 
+def test_a_page_that_is_not_read_is_cut_off(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "READ_S", 0.5)
+    wire.home.app.add_url_rule("/large", view_func=lambda: "x" * 30_000_000)
+    server = wire.serve()
+    connection = wire.connect(first=b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    deadline = time.monotonic() + PATIENCE_S
+    while not len(server.connections):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    while len(server.connections):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert is_closed(connection)
+
+
 def test_a_browser_s_connection_may_rest_between_two_requests(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "HEAD_S", 0.2)
+    monkeypatch.setattr(connections, "HEAD_S", 0.2)
     server = wire.serve()
     resting = wire.connect()
     assert wire.ask(resting).read()
     slow = wire.connect(first=b"GET")
     assert is_closed(slow)  # so a look at what is overdue has passed
     assert wire.ask(resting).read()
-    assert len(server._server.active_channels) == 1
+    assert len(server.connections) == 1
 
 
 def test_streams_are_counted_for_each_address(wire: Wire) -> None:
@@ -245,7 +264,7 @@ def test_a_reverse_proxy_has_any_number_of_connections_and_its_word_for_its_clie
     resting = [wire.connect() for _ in range(6)]
     for each in resting:
         assert wire.ask(each).read()
-    assert len(server._server.active_channels) == 6
+    assert len(server.connections) == 6
     table = wire.home.lobby()
     for _ in range(10):
         assert wire.status(HERE, "/j/WRONG2", X_Forwarded_For="192.168.1.30") == 403
@@ -253,7 +272,7 @@ def test_a_reverse_proxy_has_any_number_of_connections_and_its_word_for_its_clie
     assert wire.status(HERE, f"/j/{table.code}", X_Forwarded_For="192.168.1.31") == 200
     assert wire.status(OTHER, f"/j/{table.code}", X_Forwarded_For="192.168.1.30") == 200  # no proxy of ours
     deadline = time.monotonic() + PATIENCE_S
-    while len(server._server.active_channels) > 6:
+    while len(server.connections) > 6:
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
