@@ -15,7 +15,7 @@ from companion.service.services import Services
 from companion.web import routes
 from companion.web.config import WebConfig
 from companion.web.routes import errors, uploads
-from companion.web.server import assets, guard, rates
+from companion.web.server import assets, compression, guard, rates
 from companion.web.server.below import serve_below
 from companion.web.site import Site
 
@@ -51,6 +51,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     app = App("companion.web", static_folder="static", template_folder=None)
     settings = config.settings
     hub.cap, hub.cap_each = settings.streams, settings.streams_each
+    compression.install(app)
     guard.install(app, settings.allowed_hosts, config.own_hosts, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
     rates.install(app, clock, OPENINGS, FILES, SLOW)
     for module in pkgutil.iter_modules(routes.__path__, f"{routes.__name__}."):

@@ -9,10 +9,9 @@ from flask import Blueprint, Response, request
 
 from companion.adapters.news import HubClosed, RenderedPage, Stream, StreamsFull
 from companion.model.table import ServiceError
-from companion.web.server.broadcast import Piece
+from companion.web.server.broadcast import STREAM, Piece
 from companion.web.server.encoding import Gzip, Plain
 from companion.web.server.guard import Refused, client
-from companion.web.server.wsgi import STREAM
 from companion.web.site import language, seat_token, site
 from companion.web.view_models.table import table_topics, temple_topics
 

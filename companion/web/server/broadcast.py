@@ -16,6 +16,10 @@ from typing import Protocol, TypeAlias
 
 from companion.web.server.threads import Threads
 
+STREAM = "templo.stream"
+"""The key in a request's environment under which an application leaves the stream that continues its answer. It is
+missing on other servers."""
+
 HEARTBEAT = 8.0
 """Seconds. It keeps the connection open and detects closed ones; `live.js` waits 20 s for one."""
 

@@ -8,17 +8,13 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from aiohttp import web
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from companion.web.server.broadcast import Stream
+from companion.web.server.broadcast import STREAM, Stream
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
-
-STREAM = "templo.stream"
-"""The key in a request's environment under which an application leaves the stream that continues its answer. It is
-missing on other servers."""
+    from aiohttp import web
 
 
 @dataclass(frozen=True, slots=True)

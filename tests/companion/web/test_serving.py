@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from companion.web.server import broadcast, serving, wsgi
+from companion.web.server import broadcast, serving
 from companion.web.server.broadcast import Piece
 from companion.web.server.serving import Server
 
@@ -190,7 +190,7 @@ class Counting:
 
     def answer(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         start("200 OK", STARTED)
-        environ[wsgi.STREAM] = self
+        environ[broadcast.STREAM] = self
         return [b"begun\n"]
 
 
