@@ -55,17 +55,12 @@ def kill(pids: set[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-class Launched:
-    """A launch that runs without a terminal."""
+class Started:
+    """A command that starts several programs, without a terminal, and the lines that it prints."""
 
-    def __init__(self, state: Path, *flags: str) -> None:
-        self.state = state
-        self.web, self.broker = network.any_free_port(), network.any_free_port()
+    def __init__(self, *command: str) -> None:
         self.process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "companion", "launch", "--simulate", "--no-terminal"),
-                *("--ports", str(self.web), str(self.broker), "--state", str(state), *flags),
-            ],
+            [sys.executable, "-m", "companion", *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -79,12 +74,11 @@ class Launched:
     def ready(self) -> None:
         while READY not in self.lines:
             try:
-                line = self._queue.get(timeout=180)
+                line = self._queue.get(timeout=300)
             except Empty:
                 line = None
             assert line is not None, (self.lines, self.process.stderr and self.process.stderr.read())
             self.lines.append(line)
-        eventually(lambda: len(family(self.process.pid)) == 3)
 
     def output(self) -> list[str]:
         """Every line of its output so far."""
@@ -92,16 +86,6 @@ class Launched:
             if (line := self._queue.get()) is not None:
                 self.lines.append(line)
         return self.lines
-
-    def url(self) -> str:
-        """The address of the table on this computer."""
-        return next(line.split()[-1] for line in self.lines if "on this computer" in line)
-
-    def ends(self, seconds: float = 180) -> tuple[int, str]:
-        """Wait for the end; the exit code and what was said on standard error."""
-        code = self.process.wait(seconds)
-        assert self.process.stderr is not None
-        return code, self.process.stderr.read()
 
     def clear(self) -> None:
         kill(family(self.process.pid) | {self.process.pid})
@@ -115,6 +99,30 @@ class Launched:
         for line in self.process.stdout:
             self._queue.put(line.rstrip("\n"))
         self._queue.put(None)
+
+
+class Launched(Started):
+    """A launch that runs without a terminal."""
+
+    def __init__(self, state: Path, *flags: str) -> None:
+        self.state = state
+        self.web, self.broker = network.any_free_port(), network.any_free_port()
+        ports = ("--ports", str(self.web), str(self.broker))
+        super().__init__("launch", "--simulate", "--no-terminal", *ports, "--state", str(state), *flags)
+
+    def ready(self) -> None:
+        super().ready()
+        eventually(lambda: len(family(self.process.pid)) == 3)
+
+    def url(self) -> str:
+        """The address of the table on this computer."""
+        return next(line.split()[-1] for line in self.lines if "on this computer" in line)
+
+    def ends(self, seconds: float = 180) -> tuple[int, str]:
+        """Wait for the end; the exit code and what was said on standard error."""
+        code = self.process.wait(seconds)
+        assert self.process.stderr is not None
+        return code, self.process.stderr.read()
 
 
 @contextmanager

@@ -18,7 +18,6 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from queue import Empty, Queue
 from urllib.parse import urlencode
 
 import psycopg
@@ -34,7 +33,7 @@ from companion.cli.club.running import Club, CommandError
 from companion.cli.programs import network
 from companion.cli.programs.children import Program, Signals
 from companion.cli.programs.starting import LaunchError
-from tests.companion.cli.conftest import READY, alive, family, kill
+from tests.companion.cli.conftest import Started, alive, family
 from tests.waiting import eventually, within
 
 PATIENCE_S = 300
@@ -348,35 +347,17 @@ def test_haproxy_takes_the_configuration_for_any_number_of_workers(tmp_path: Pat
     assert "WARNING" not in checked.stderr
 
 
-class Running:
+class Running(Started):
     """A club of its own command, without a terminal."""
 
     def __init__(self, folder: Path, *flags: str) -> None:
         self.folder = folder
         self.port = network.any_free_port()
-        self.process = subprocess.Popen(
-            [*self._command(), "--port", str(self.port), *flags],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        self.lines: list[str] = []
-        self._queue: Queue[str | None] = Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def ready(self) -> None:
-        while READY not in self.lines:
-            try:
-                line = self._queue.get(timeout=PATIENCE_S)
-            except Empty:
-                line = None
-            assert line is not None, (self.lines, self.process.stderr and self.process.stderr.read())
-            self.lines.append(line)
+        super().__init__("club", "--folder", str(folder), "--port", str(self.port), *flags)
 
     def directed(self, *words: str) -> str:
-        done = subprocess.run([*self._command(), *words], capture_output=True, text=True, timeout=600, check=False)
+        command = [sys.executable, "-m", "companion", "club", "--folder", str(self.folder), *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -409,22 +390,6 @@ class Running:
         """Return which worker serves a page."""
         answer = self.ask(path)
         return answer.headers["X-Templo-Worker"] if answer.status == 200 else ""
-
-    def clear(self) -> None:
-        kill(family(self.process.pid) | {self.process.pid})
-        self.process.wait()
-        for stream in (self.process.stdout, self.process.stderr):
-            if stream is not None:
-                stream.close()
-
-    def _command(self) -> list[str]:
-        return [sys.executable, "-m", "companion", "club", "--folder", str(self.folder)]
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._queue.put(line.rstrip("\n"))
-        self._queue.put(None)
 
 
 def store_of(status: str) -> str:
