@@ -71,11 +71,14 @@ def topics_apart(machine: Machine) -> None:
         machine.run(f"templo-broker-access --again --club {name} --temple attic")
     machine.run("systemctl reload mosquitto")
 
-    def received(name: str, file: str, port: int) -> str:
+    def client(command: str, name: str, file: str, port: int) -> str:
         user, folder = f"{name}.{file}" if name else file, f"/clubs/{name}" if name else ""
         password = f"$(sed -n 's/^TEMPLO_BROKER_PASSWORD=//p' /etc/templo-mayor{folder}/{file}.env)"
-        listening = f"mosquitto_sub -V 5 -h 127.0.0.1 -p {port} -u {user} -P {password} -t '#' -F %t"
-        return machine.attempt(f"timeout {LISTEN_S} {listening}").stdout
+        return f"{command} -V 5 -h 127.0.0.1 -p {port} -u {user} -P {password} -q 1"
+
+    def received(name: str, file: str, port: int, form: str = "%t", meanwhile: str = "true") -> str:
+        listening = f"timeout {LISTEN_S} {client('mosquitto_sub', name, file, port)} -t '#' -F {form}"
+        return machine.attempt(f"(sleep 1; {meanwhile}) & {listening} || true; wait").stdout
 
     temple = f"templo-controller run --simulate --state {TEMPLE_STATE}"
     settings = "-p EnvironmentFile=/etc/templo-mayor/clubs/club-a/temple-attic.env"
@@ -89,6 +92,10 @@ def topics_apart(machine: Machine) -> None:
         must(f"users of another club receive nothing of it at port {port}", "attic" in found, False)
         must(f"nor does the installation's watcher at port {port}", "attic" in received("", "watcher", port), False)
     must("the other club knows no such temple", "attic" in page(machine, "club-b", 2, "/metrics"), False)
+    saying = f"{client('mosquitto_pub', 'club-b', 'temple-attic', 18832)} -t templo/attic/noise -m of-club-b"
+    for name, port, expected in (("club-b", 18832, True), ("club-a", 18831, False), ("", 1883, False)):
+        seen = "templo/attic/noise=of-club-b" in received(name, "watcher", port, "%t=%p", saying)
+        must(f"a watcher at port {port} receives what a club's temple says: {expected}", seen, expected)
 
 
 def asleep(machine: Machine) -> None:
