@@ -16,7 +16,8 @@ from companion.adapters.message_end import MessageEnd
 from companion.adapters.news import Hub
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MessageService
-from companion.service.messages import TOPIC as MESSAGE, Workspace
+from companion.service.messages import TOPIC as MESSAGE
+from companion.service.workspace import Workspace
 from companion.web.routes.organiser import _overview
 from companion.web.site import site
 from templo import contract
