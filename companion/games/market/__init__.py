@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import Bot, Game, Heat, Move, Page, Playtest, Printer, Rules, Seat, Value, least
+from companion.games import kit
 from companion.games.market.bot import SKILLS, decide
 from companion.games.market.changes import changes
 from companion.games.market.log import story
@@ -31,44 +31,44 @@ NAMES = {cell: f"{n}.{depth}" for n, lane in enumerate(LANES["south"], 1) for de
 """What the heat map calls each cell."""
 
 
-def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
+def _begun(options: Mapping[str, kit.Value], seats: tuple[kit.Seat, ...]) -> State:
     return setup(HouseRules.of(options), seats)
 
 
-def _on_turn(state: State) -> Seat | None:
+def _on_turn(state: State) -> kit.Seat | None:
     return None if state.over else state.seats[state.seat]
 
 
-def _standing(state: State) -> Mapping[Seat, float]:
+def _standing(state: State) -> Mapping[kit.Seat, float]:
     found = standing(state)
     return {state.seats[n]: found.points[at] for at, group in enumerate(state.partners) for n in group}
 
 
-def _heat(options: Mapping[str, Value]) -> Heat:
+def _heat(options: Mapping[str, kit.Value]) -> kit.Heat:
     """Return the market as South sees it, for where the vendors stood from whom buyers bought."""
     sheet = drawing.sheet("south", ())
     outlines = {name: f"M{box.x},{box.y} h{box.width} v{box.height} h{-box.width} Z" for name, box in _boxes(sheet)}
     names = [(name, box.x + box.width / 2, box.y + box.height / 2) for name, box in _boxes(sheet)]
-    return Heat(sheet.width, sheet.height, outlines, HEAT, names)
+    return kit.Heat(sheet.width, sheet.height, outlines, HEAT, names)
 
 
 def _boxes(sheet: drawing.Sheet) -> list[tuple[str, drawing.Box]]:
     return [(NAMES[cell], box) for cell, box in enumerate(sheet.cells)]
 
 
-def _bought(before: State, seat: Seat, move: Move, after: State) -> list[str]:
+def _bought(before: State, seat: kit.Seat, move: kit.Move, after: State) -> list[str]:
     if move.name != "buy":
         return []
     lane, depth = map(int, move.args[:2])
     return [NAMES[LANES[seat][lane][depth]]]
 
 
-GAME: Game[State] = Game(
+GAME: kit.Game[State] = kit.Game(
     "market",
     options=OPTIONS,
     presets=PRESETS,
     seatings=SEATINGS,
-    rules=Rules(
+    rules=kit.Rules(
         setup=_begun,
         to_act=legal.to_act,
         on_turn=_on_turn,
@@ -81,11 +81,11 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(
+    page=kit.Page(
         view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES, changes=changes
     ),
-    bot=Bot(decide=decide, skills=SKILLS, idle=least("rollback", "leave", "pass")),
-    printer=Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, shared_by={"turn_card": 4}),
-    playtest=Playtest(standing=_standing, heat=_heat, touched=_bought),
+    bot=kit.Bot(decide=decide, skills=SKILLS, idle=kit.least("rollback", "leave", "pass")),
+    printer=kit.Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, shared_by={"turn_card": 4}),
+    playtest=kit.Playtest(standing=_standing, heat=_heat, touched=_bought),
     tools=TOOLS,
 )

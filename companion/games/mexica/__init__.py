@@ -8,25 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from companion.games.kit import (
-    Below,
-    Bot,
-    Game,
-    Heat,
-    Json,
-    Move,
-    Page,
-    Playtest,
-    Printer,
-    Refusal,
-    Result,
-    Rules,
-    Seat,
-    TempleRules,
-    Value,
-    least,
-    replace,
-)
+from companion.games import kit
 from companion.games.mexica import bot
 from companion.games.mexica.changes import changes, follows
 from companion.games.mexica.log import story
@@ -44,29 +26,29 @@ from companion.games.mexica.rules.options import FULL, MINUTES, OPTIONS, PRESETS
 from companion.games.mexica.rules.state import State, setup
 
 
-def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
+def _begun(options: Mapping[str, kit.Value], seats: tuple[kit.Seat, ...]) -> State:
     rules = HouseRules.of(options)
     return course.opened(setup(rules, seats)) if rules.scope == FULL else setup(rules, seats)
 
 
-def _on_turn(state: State) -> Seat | None:
+def _on_turn(state: State) -> kit.Seat | None:
     return None if state.over else state.seat
 
 
-def _amended(state: State, options: Mapping[str, Value]) -> State | Refusal:
+def _amended(state: State, options: Mapping[str, kit.Value]) -> State | kit.Refusal:
     """Return the state with another deck (ruling M20): cards keep their ids, hands and piles stay as they are."""
     rules = HouseRules.of(options)
-    if replace(rules, deck=state.rules.deck) != state.rules:
-        return Refusal("not_amendable")
-    return replace(state, rules=rules)
+    if kit.replace(rules, deck=state.rules.deck) != state.rules:
+        return kit.Refusal("not_amendable")
+    return kit.replace(state, rules=rules)
 
 
-def _result(state: State) -> Result | None:
+def _result(state: State) -> kit.Result | None:
     end = state.outcome
-    return Result(end.kind, (end.seat,) if end.seat else (), picture=f"end-{end.kind}") if end else None
+    return kit.Result(end.kind, (end.seat,) if end.seat else (), picture=f"end-{end.kind}") if end else None
 
 
-def _undoable(before: State, seat: Seat, move: Move) -> bool:
+def _undoable(before: State, seat: kit.Seat, move: kit.Move) -> bool:
     """Return whether a seat may take back its own move while nobody has acted since.
 
     What ends a full game stands: once it is over its whole log is open, closed hands included (M21).
@@ -81,17 +63,17 @@ def _undoable(before: State, seat: Seat, move: Move) -> bool:
     return isinstance(after, State) and not after.over
 
 
-def _acts_for(state: State, seat: Seat, move: Move) -> Seat:
+def _acts_for(state: State, seat: kit.Seat, move: kit.Move) -> kit.Seat:
     """Return whose move this is: with a wooden board, anyone may sacrifice and end the turn for the seat on turn."""
     return state.seat if state.board is None and move.name in ("end_turn", "sacrifice") else seat
 
 
-def _idle(moves: Sequence[Move]) -> Move | None:
+def _idle(moves: Sequence[kit.Move]) -> kit.Move | None:
     """Return the move that does least for a tribe that is passed: it lets all be, or does what it must."""
-    return least("pass", "end_turn")([move for move in moves if move.name not in play.CHORES])
+    return kit.least("pass", "end_turn")([move for move in moves if move.name not in play.CHORES])
 
 
-def _standing(state: State) -> Mapping[Seat, float]:
+def _standing(state: State) -> Mapping[kit.Seat, float]:
     """Return who has most signs, then most tokens; of the temple alone nobody can say."""
     if state.board is None:
         return {}
@@ -99,25 +81,25 @@ def _standing(state: State) -> Mapping[Seat, float]:
     return {seat: 1000 * len(hands.signs(state, seat)) + tribe.tokens for seat, tribe in tribes}
 
 
-def _card(move: Move) -> str:
+def _card(move: kit.Move) -> str:
     return str(move.args[1]) if move.name == "draw" else ""
 
 
-def _blanked(options: Mapping[str, Value], card: str) -> Mapping[str, Value]:
+def _blanked(options: Mapping[str, kit.Value], card: str) -> Mapping[str, kit.Value]:
     return {**options, "deck": blanked(str(options["deck"]), card)}
 
 
 HEAT = {"en": "tribes that came there", "es": "tribus que llegaron ahí"}
 
 
-def _heat(options: Mapping[str, Value]) -> Heat:
+def _heat(options: Mapping[str, kit.Value]) -> kit.Heat:
     """Return the calendar, for where tribes landed."""
     outlines = {space.sign: space.outline for space in calendar_board.spaces()}
     names = [(space.sign, space.glyph.x, space.glyph.y) for space in calendar_board.spaces()]
-    return Heat(calendar_board.SIZE, calendar_board.SIZE, outlines, HEAT, names)
+    return kit.Heat(calendar_board.SIZE, calendar_board.SIZE, outlines, HEAT, names)
 
 
-def _landed(before: State, seat: Seat, move: Move, after: State) -> list[str]:
+def _landed(before: State, seat: kit.Seat, move: kit.Move, after: State) -> list[str]:
     if before.board is None or after.board is None or before.laid.tribes is after.laid.tribes:
         return []
     pairs = zip(before.laid.tribes, after.laid.tribes, strict=True)
@@ -125,8 +107,8 @@ def _landed(before: State, seat: Seat, move: Move, after: State) -> list[str]:
 
 
 def _decide(
-    view: Mapping[str, Json], moves: Sequence[Move], below: Below, chief: bot.Chief = bot.PRACTISED_CHIEF
-) -> Move | None:
+    view: Mapping[str, kit.Json], moves: Sequence[kit.Move], below: kit.Below, chief: bot.Chief = bot.PRACTISED_CHIEF
+) -> kit.Move | None:
     """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
     if view["scope"] != FULL:
         # This tribe's cards are on the real table, where the app does not see them: it only passes.
@@ -134,12 +116,12 @@ def _decide(
     return bot.decide(view, [move for move in moves if move.name not in play.CHORES], below, chief)
 
 
-GAME: Game[State] = Game(
+GAME: kit.Game[State] = kit.Game(
     "mexica",
     options=OPTIONS,
     presets=PRESETS,
     seatings=SEATINGS,
-    rules=Rules(
+    rules=kit.Rules(
         setup=_begun,
         to_act=play.to_act,
         on_turn=_on_turn,
@@ -156,7 +138,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(
+    page=kit.Page(
         view=view,
         regions=regions,
         log=story,
@@ -168,10 +150,10 @@ GAME: Game[State] = Game(
         emblem="temple-front",
         minutes=MINUTES,
     ),
-    bot=Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
-    printer=Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS),
-    temple=TempleRules(drop=play.entering, doubted=play.doubting, audit=audit, mood=apocalypse.mood),
-    playtest=Playtest(
+    bot=kit.Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
+    printer=kit.Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS),
+    temple=kit.TempleRules(drop=play.entering, doubted=play.doubting, audit=audit, mood=apocalypse.mood),
+    playtest=kit.Playtest(
         chores=play.CHORES,
         plays=lambda options: options["scope"] == FULL,  # a wooden board is played by people only
         standing=_standing,

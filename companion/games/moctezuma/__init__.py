@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import Bot, Game, Heat, Move, Page, Playtest, Printer, Rules, Seat, Value, least
+from companion.games import kit
 from companion.games.moctezuma import bot
 from companion.games.moctezuma.changes import changes
 from companion.games.moctezuma.log import story
@@ -27,24 +27,24 @@ HEAT = {
 }
 
 
-def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
+def _begun(options: Mapping[str, kit.Value], seats: tuple[kit.Seat, ...]) -> State:
     return setup(HouseRules.of(options), seats)
 
 
-def _on_turn(state: State) -> Seat | None:
+def _on_turn(state: State) -> kit.Seat | None:
     return None if state.over else state.seat
 
 
-def _aside(move: Move) -> bool:
+def _aside(move: kit.Move) -> bool:
     return move.name == play.NOTE
 
 
-def _standing(state: State) -> Mapping[Seat, float]:
+def _standing(state: State) -> Mapping[kit.Seat, float]:
     """Return what each would score if the game ended here, by names that nobody has read yet."""
     return {seat: count.total for seat, count in zip(state.seats, totals(state)[1], strict=True)}
 
 
-def _heat(options: Mapping[str, Value]) -> Heat:
+def _heat(options: Mapping[str, kit.Value]) -> kit.Heat:
     """Return the board, for where researchers walked to."""
     layout = board.shape(str(options["board"]))
     corners = [[*map(float, corner.split(","))] for corner in board.tile(layout).split()]
@@ -53,19 +53,19 @@ def _heat(options: Mapping[str, Value]) -> Heat:
         name = str(place)
         places[name] = "M" + " L".join(f"{spot.x + x:.1f},{spot.y + y:.1f}" for x, y in corners) + " Z"
         names.append((name, spot.x, spot.y))
-    return Heat(board.WIDTH, board.HEIGHT[layout], places, HEAT, names)
+    return kit.Heat(board.WIDTH, board.HEIGHT[layout], places, HEAT, names)
 
 
-def _walked(before: State, seat: Seat, move: Move, after: State) -> list[str]:
+def _walked(before: State, seat: kit.Seat, move: kit.Move, after: State) -> list[str]:
     return [str(move.args[0])] if move.name == "walk" else []
 
 
-GAME: Game[State] = Game(
+GAME: kit.Game[State] = kit.Game(
     "moctezuma",
     options=OPTIONS,
     presets=PRESETS,
     seatings=SEATINGS,
-    rules=Rules(
+    rules=kit.Rules(
         setup=_begun,
         to_act=legal.to_act,
         on_turn=_on_turn,
@@ -80,7 +80,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(
+    page=kit.Page(
         view=view,
         for_stand_in=for_stand_in,
         regions=regions,
@@ -91,8 +91,8 @@ GAME: Game[State] = Game(
         minutes=MINUTES,
         changes=changes,
     ),
-    bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("end_turn", "leave", "ready")),
-    printer=Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS, shared_by={"records": 2}),
-    playtest=Playtest(standing=_standing, heat=_heat, touched=_walked),
+    bot=kit.Bot(decide=bot.decide, skills=bot.SKILLS, idle=kit.least("end_turn", "leave", "ready")),
+    printer=kit.Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS, shared_by={"records": 2}),
+    playtest=kit.Playtest(standing=_standing, heat=_heat, touched=_walked),
     tools=TOOLS,
 )

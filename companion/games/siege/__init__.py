@@ -7,21 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import (
-    Bot,
-    Game,
-    Heat,
-    Json,
-    Move,
-    Page,
-    Playtest,
-    Printer,
-    Result,
-    Rules,
-    Seat,
-    Value,
-    least,
-)
+from companion.games import kit
 from companion.games.siege import bot
 from companion.games.siege.changes import changes, follows
 from companion.games.siege.log import story
@@ -42,29 +28,29 @@ from companion.games.siege.tools import TOOLS
 HEAT = {"en": "units that fell there", "es": "unidades que cayeron ahí"}
 
 
-def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
+def _begun(options: Mapping[str, kit.Value], seats: tuple[kit.Seat, ...]) -> State:
     return setup(HouseRules.of(options))
 
 
-def _to_act(state: State) -> tuple[Seat, ...]:
+def _to_act(state: State) -> tuple[kit.Seat, ...]:
     waiting = legal.decider(state)
     return (waiting,) if waiting else ()
 
 
-def _on_turn(state: State) -> Seat | None:
+def _on_turn(state: State) -> kit.Seat | None:
     return None if state.outcome else state.mover
 
 
-def _result(state: State) -> Result | None:
+def _result(state: State) -> kit.Result | None:
     end = state.outcome
     if not end:
         return None
     leaders = {"aztecs": "siege-cuauhtemoc", "spaniards": "siege-cortez"}
     picture = leaders[end.winner] if end.winner else "temple-front"
-    return Result(end.kind, (end.winner,) if end.winner else (), picture=picture)
+    return kit.Result(end.kind, (end.winner,) if end.winner else (), picture=picture)
 
 
-def _standing(state: State) -> Mapping[Seat, float]:
+def _standing(state: State) -> Mapping[kit.Seat, float]:
     """Return which share of its units each side still has, those aside that are routed."""
     return {
         side: sum(state.at[unit] != DEAD and not state.routed >> unit & 1 for unit in state.roster.of(side))
@@ -73,16 +59,16 @@ def _standing(state: State) -> Mapping[Seat, float]:
     }
 
 
-def _heat(options: Mapping[str, Value]) -> Heat:
+def _heat(options: Mapping[str, kit.Value]) -> kit.Heat:
     """Return the map, for where units fell."""
     field = field_of(str(options["map"]))
     outlines = {name: board.outline(field.grid, [name]) for name in field.grid.names}
     names = [(name, *board.middle(field.grid, h)) for h, name in field.places.items()]
     walls = str(board.drawing(map_of(field))["walls"])
-    return Heat(*board.size(field.grid), outlines, HEAT, names, walls)
+    return kit.Heat(*board.size(field.grid), outlines, HEAT, names, walls)
 
 
-def _fallen(before: State, seat: Seat, move: Move, after: State) -> list[str]:
+def _fallen(before: State, seat: kit.Seat, move: kit.Move, after: State) -> list[str]:
     if before.at == after.at:
         return []
     names = before.field.grid.names
@@ -90,20 +76,20 @@ def _fallen(before: State, seat: Seat, move: Move, after: State) -> list[str]:
     return [names[where] for where in gone]
 
 
-def _undoable(before: State, seat: Seat, move: Move) -> bool:
+def _undoable(before: State, seat: kit.Seat, move: kit.Move) -> bool:
     return seat in SIDES and move.name not in play.BINDING
 
 
-def _own_sheet(state: State, name: str, language: str) -> Mapping[str, Json]:
+def _own_sheet(state: State, name: str, language: str) -> Mapping[str, kit.Json]:
     return map_sheet(state.field)
 
 
-GAME: Game[State] = Game(
+GAME: kit.Game[State] = kit.Game(
     "siege",
     options=OPTIONS,
     presets=PRESETS,
     seatings=SEATINGS,
-    rules=Rules(
+    rules=kit.Rules(
         setup=_begun,
         to_act=_to_act,
         on_turn=_on_turn,
@@ -116,7 +102,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(
+    page=kit.Page(
         view=view,
         regions=regions,
         log=story,
@@ -126,8 +112,8 @@ GAME: Game[State] = Game(
         changes=changes,
         follows=follows,
     ),
-    bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("ready", "rest", "hold", "done")),
-    printer=Printer(
+    bot=kit.Bot(decide=bot.decide, skills=bot.SKILLS, idle=kit.least("ready", "rest", "hold", "done")),
+    printer=kit.Printer(
         sheets=SHEETS,
         sheet=sheet,
         pieces=PIECES,
@@ -136,6 +122,6 @@ GAME: Game[State] = Game(
         own_sheets=("map",),
         own_sheet=_own_sheet,
     ),
-    playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen, handicaps=HANDICAPS, paces=PACES),
+    playtest=kit.Playtest(standing=_standing, heat=_heat, touched=_fallen, handicaps=HANDICAPS, paces=PACES),
     tools=TOOLS,
 )
