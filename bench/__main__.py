@@ -18,13 +18,14 @@ from bench.games import players, playouts, repaint, seer, sittings
 from bench.temple import backlog, footprint, latency, outage, pixels, throughput
 from bench.tools.figures import Chapter, written
 from bench.tools.programs import BenchError, Programs
-from bench.web import hostile, spectators
+from bench.web import hostile, pages, spectators
 
 PARTS = (
     "latency",
     "throughput",
     "outage",
     "backlog",
+    "pages",
     "pixels",
     "rest",
     "playouts",
@@ -83,6 +84,7 @@ def _measures(arguments: argparse.Namespace) -> dict[str, Callable[[Programs], C
         "throughput": lambda programs: throughput.measure(programs, arguments.burst, arguments.sustained),
         "outage": outage.measure,
         "backlog": lambda programs: backlog.measure(programs, arguments.backlog),
+        "pages": lambda programs: pages.measure(programs, arguments.pages),
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
         "hostile": lambda programs: hostile.measure(programs, arguments.attack),
@@ -119,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--burst", type=int, default=5000, help="throughput: tokens at once (%(default)s)")
     parser.add_argument("--sustained", type=float, default=10, help="throughput: steady seconds (%(default)s)")
     parser.add_argument("--backlog", type=int, default=100_000, help="backlog: tokens that waited (%(default)s)")
+    parser.add_argument("--pages", type=int, default=100, help="pages: requests of a round (%(default)s)")
     parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds without tokens (%(default)s)")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import itertools
+import resource
 import secrets
 import selectors
 import socket
@@ -25,6 +26,10 @@ from bench.tools.programs import HOST
 from templo import contract
 
 CONNECTIONS = 300
+CROWD = 1200
+CROWD_FROM = tuple(f"127.0.1.{n}" for n in range(1, 21))
+"""How many connections a crowd holds, and from which addresses."""
+
 UPLOADERS = 4
 READERS = 60
 PER_SECOND = 1000
@@ -32,19 +37,21 @@ DEEP = "\n".join(f"{'.'.join(['a'] * 490)}.k{n} = 1" for n in range(190))
 """189 kB of keys 490 deep."""
 
 
-def half_open(web: int, seconds: float, drip: bool = False) -> int:
+def half_open(
+    web: int, seconds: float, drip: bool = False, count: int = CONNECTIONS, addresses: Sequence[str] = (HOST,)
+) -> int:
     """Hold connections with half a head open, each opened again once it is closed; return how many were opened.
 
-    With `drip` each sends a byte of its head every second.
+    With `drip` each sends a byte of its head every second. They come from several addresses in turn.
     """
     selector = selectors.DefaultSelector()
     opened = 0
     ends = time.monotonic() + seconds
     next_drip = time.monotonic() + 1
     while time.monotonic() < ends:
-        for _ in range(min(20, CONNECTIONS - len(selector.get_map()))):
+        for _ in range(min(20, count - len(selector.get_map()))):
             try:
-                connection = socket.create_connection((HOST, web), 5)
+                connection = socket.create_connection((HOST, web), 5, (addresses[opened % len(addresses)], 0))
                 connection.sendall(b"GET / HTTP/1.1\r\nX: ")
             except OSError:
                 continue
@@ -139,20 +146,23 @@ def flood(broker: int, seconds: float, temple: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Attack, and print how often."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=("half-open", "slow-heads", "uploads", "stories", "flood"))
+    parser.add_argument("kind", choices=("half-open", "slow-heads", "crowd", "uploads", "stories", "flood"))
     parser.add_argument("--web", type=int, required=True)
-    parser.add_argument("--broker", type=int, required=True)
-    parser.add_argument("--temple", required=True)
-    parser.add_argument("--table", required=True, help="the path of a table's page")
+    parser.add_argument("--broker", type=int, default=0)
+    parser.add_argument("--temple", default="")
+    parser.add_argument("--table", default="", help="the path of a table's page")
     parser.add_argument("--seconds", type=float, default=15)
     given = parser.parse_args(argv)
     kinds: dict[str, Callable[[], int]] = {
         "half-open": lambda: half_open(given.web, given.seconds),
         "slow-heads": lambda: half_open(given.web, given.seconds, drip=True),
+        "crowd": lambda: half_open(given.web, given.seconds, True, CROWD, CROWD_FROM),
         "uploads": lambda: uploads(given.web, given.seconds),
         "stories": lambda: stories(given.web, given.seconds, given.table),
         "flood": lambda: flood(given.broker, given.seconds, given.temple),
     }
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2 * CROWD)), hard))
     print("attacking now", flush=True)
     print(f"times {kinds[given.kind]()}", flush=True)
     return 0

@@ -111,6 +111,8 @@ class Server:
         self._pages, streams = Threads("pages", PAGES), Threads("streams", THREADS)
         self._broadcast = Broadcast(streams)
         http = web.Server(self._answer, access_log=None, keepalive_timeout=RESTING_S, auto_decompress=False)
+        runner = web.ServerRunner(http, shutdown_timeout=FINISH_S)
+        await runner.setup()
         listener = await self._loop.create_server(
             lambda: Connection(self.connections, http), sock=self._socket, backlog=1024
         )
@@ -122,7 +124,7 @@ class Server:
                 await asyncio.wait_for(self._stopping.wait(), LOOK_S)
         listener.close()
         proving.cancel()
-        await http.shutdown(FINISH_S)
+        await runner.cleanup()
         self._pages.end()
         streams.end()
 

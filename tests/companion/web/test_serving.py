@@ -277,6 +277,19 @@ def test_at_the_end_what_is_being_answered_is_answered(serve: Callable[..., Serv
         assert connection.recv(4096).startswith(b"HTTP/1.1 200")
 
 
+def test_a_connection_that_rests_holds_up_no_end() -> None:
+    server = Server(show, HERE, 0)
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    with socket.create_connection((HERE, server.port), PATIENCE_S) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert connection.recv(4096)
+        began = time.monotonic()
+        server.stop()
+        thread.join(PATIENCE_S)
+        assert time.monotonic() - began < serving.FINISH_S
+
+
 def test_what_is_stuck_keeps_nobody_from_ending(
     serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
