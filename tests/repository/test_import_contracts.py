@@ -68,6 +68,7 @@ def test_the_tree_as_it_is_keeps_every_contract(copy: Path) -> None:
         ("templo/contract/__init__.py", "import companion"),
         ("templo/settings.py", "from templo import mqtt"),
         ("companion/adapters/mqtt_intake.py", "import paho.mqtt.client"),
+        ("companion/web/routes/streams.py", "import aiohttp.web"),
         ("companion/service/tables.py", "import controller.core.counting"),
         ("lab/matches.py", "from companion.model import table"),
         ("companion/games/registry.py", "import lab.matches"),
