@@ -130,9 +130,12 @@ class Server:
 
     async def _prove_pages(self) -> None:
         while True:
-            await self._pages.run(self._prove)
-            self._pages_beat(BUSY_S)
+            await self._pages.run(self._proof)
             await asyncio.sleep(PROBE_S)
+
+    def _proof(self) -> None:
+        self._prove()
+        self._pages_beat(BUSY_S)
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request; raises `ConnectionError` where nobody waits for it any more."""
