@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from companion import settings as configuration
 from companion.appliance import clubs, command_line
 from companion.appliance.clubs import ClubError, Machine
-from companion.cli import settings as configuration
 from tests.appliance.installation import TEMPLE, Installation
 
 ADDRESS = "https://club-a.example"

@@ -44,5 +44,5 @@ def test_a_setup_that_cannot_begin_ends_what_it_has_started(tmp_path: Path, monk
 
     monkeypatch.setattr(scale, "Programs", Broken)
     with Programs(tmp_path) as programs, pytest.raises(BenchError):
-        scale.measure(programs, scale.Size(), ["lease"])
+        scale.measure(programs, scale.Size(), ["takeover"])
     assert len(ended) == 1

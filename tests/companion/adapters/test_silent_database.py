@@ -36,7 +36,13 @@ def test_whoever_needs_a_database_that_does_not_answer_is_told_so(
 
 def test_what_a_database_s_url_says_of_its_connections_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[dict[str, object]] = []
-    monkeypatch.setattr(opening.sa, "create_engine", lambda url, **options: given.append(options["connect_args"]))
+    create = opening.sa.create_engine
+
+    def noted(url: object, **options: object) -> object:
+        given.append(options["connect_args"])
+        return create(url, **options)
+
+    monkeypatch.setattr(opening.sa, "create_engine", noted)
     engine_for("postgresql+psycopg://nobody@nowhere/nothing?tcp_user_timeout=60000")
     assert "tcp_user_timeout" not in given[0]
     assert given[0]["connect_timeout"] == opening.CONNECT_S

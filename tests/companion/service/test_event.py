@@ -144,7 +144,7 @@ def test_the_end_of_an_event_is_news_for_open_pages(home: Home) -> None:
     start(home)
     home.changes.clear()
     home.services.rounds.end()
-    assert home.changes == ["tables"]
+    assert home.changes == ["note:event"]
 
 
 def test_who_comes_back_under_the_same_name_in_other_letters_is_the_same_player(home: Home) -> None:

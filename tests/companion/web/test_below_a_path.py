@@ -14,6 +14,7 @@ from companion.adapters.news import Hub
 from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import Workspace
+from companion.settings import WebSettings
 from companion.web import create_app
 from companion.web.config import WebConfig
 from companion.web.server.guard import Lockout
@@ -32,7 +33,8 @@ def browser(tmp_path: Path) -> Iterator[FlaskClient]:
     hub = Hub()
     games = registry.with_tools(registry.load(()))
     services = Services.over(Workspace(store, games, Clock(), Entropy(), hub.publish))
-    config = WebConfig(("localhost",), lambda viewer: f"http://localhost{PATH}", "an-instance", path=PATH)
+    settings = WebSettings(allowed_hosts=("localhost",), address=f"http://localhost{PATH}")
+    config = WebConfig(settings, lambda viewer: settings.address, "an-instance")
     yield create_app(services, hub, config).test_client()
     store.close()
 
