@@ -140,6 +140,8 @@ class _Daemon:
         config = self._web_config(instance, network)
         self._app = create_app(services, self._hub, config)
         self._app.before_request(self._idleness.touch)
+        if services.setup.finished:  # before anything listens: a store that fails here has a page of its own
+            services.setup.finish()
         self._server = Server(
             self._app,
             settings.web.host,
@@ -151,8 +153,6 @@ class _Daemon:
             pages_beat=self._pulse.of("pages"),
             prove=lambda: self._hub.streams,
         )
-        if services.setup.finished:
-            services.setup.finish()
 
     def serve(self, supervised: Supervisor, demo_temples: Sequence[str], deck: Path | None) -> int:
         """Serve until a signal or a thread's death ends it; return the process's exit status.

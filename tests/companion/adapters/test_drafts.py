@@ -190,4 +190,5 @@ def test_the_next_game_at_the_table_is_played_with_the_deck_as_it_is_now(followe
         table = after
     with followed.home.store.transaction() as change:
         change.append(table.id, entries)
+    followed.home.workspace.owners.forget([f"table:{table.id}"])  # so that it is read again
     assert services.tables.again(followed.id, token).options["deck"] == SIX
