@@ -18,5 +18,5 @@ def test_a_club_is_woken_by_its_first_page_and_measured_awake_and_in_use(
     with Programs(tmp_path) as programs:
         chapter = hosted.measure(programs, 1)
     figures = {row.what: row.ours for row in chapter.rows}
-    assert all(value > 0 for value in figures.values())
+    assert all(value >= 0 for value in figures.values())
     assert figures["memory of each awake without a table (PSS)"] > 10

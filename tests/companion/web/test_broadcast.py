@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -92,7 +93,8 @@ def in_room(test: Callable[[Room], Awaitable[None]]) -> None:
         async with a_room() as room:
             await test(room)
 
-    asyncio.run(run())
+    with ThreadPoolExecutor(1) as thread:  # where Playwright has been, this one has a loop that runs
+        thread.submit(asyncio.run, run()).result()
 
 
 def test_a_stream_is_looked_after_at_once_and_for_each_news() -> None:
