@@ -121,10 +121,12 @@ class Evening:
 
 def _allowing(host: str) -> Any:
     """Return what `WebConfig` takes first: the web's settings, or in earlier trees the allowed hosts alone."""
-    try:
-        from companion.settings import WebSettings
-    except ImportError:
+    from companion.web.config import WebConfig
+
+    if WebConfig.__dataclass_fields__.get("settings") is None:
         return (host,)
+    from companion.settings import WebSettings
+
     return WebSettings(allowed_hosts=(host,))
 
 
