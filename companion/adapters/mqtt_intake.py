@@ -10,7 +10,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any, TypeAlias
 
 from companion.adapters.backlog import Backlog
@@ -60,15 +59,13 @@ class Intake:
         services: Services,
         broker: BrokerSettings,
         instance: str,
-        clock: Callable[[], datetime],
         beat: Beat = no_heartbeat,
-        link_beat: Beat = no_heartbeat,
-        network_beat: Beat = no_heartbeat,
+        link: Beats = Beats(),  # noqa: B008  # a frozen value
         hotspot: Callable[[], bool] = lambda: False,
         on_tokens: Callable[[], None] = lambda: None,
         shared: bool = False,
     ) -> None:
-        """Only remember; `start` connects. `beat` belongs to the storing thread, the others to the connection.
+        """Only remember; `start` connects. `beat` belongs to the storing thread, `link` to the connection.
 
         `hotspot` returns at once whether this machine's own Wi-Fi is open, for the temples' lamps. `on_tokens` is
         called when tokens arrive. `shared` says that several companions share a store: then this one subscribes to
@@ -78,7 +75,6 @@ class Intake:
         self._beat = beat
         self._hotspot = hotspot
         self._on_tokens = on_tokens
-        self._clock = clock
         self._waiting = Backlog(services.temples, time.monotonic)
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
@@ -99,7 +95,7 @@ class Intake:
             _SHARED_TOPICS if shared else _TOPICS,
             self,
             role="companion",
-            beats=Beats(link_beat, network_beat),
+            beats=link,
         )
 
     def start(self) -> None:
@@ -318,7 +314,9 @@ class Intake:
         if not self._services.temples.is_own(temple):
             return
         mark = self._services.temples.ledgers.mark(source)
-        self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock(), mark.doubts))
+        self._publish(
+            temple, contract.Ack(source, mark.seq, mark.token or None, self._services.temples.now(), mark.doubts)
+        )
 
     def _command(self, temple: str, command: contract.Command) -> None:
         """Send a command, now and at each new connection, until it is answered or has expired.
@@ -326,7 +324,7 @@ class Intake:
         A temple carries out a command once, however often it arrives. Missing tokens are requested again anyway.
         """
         if command.name is not contract.CommandName.RESEND:
-            now = self._clock()
+            now = self._services.temples.now()
             with self._commands_lock:
                 self._commands = {key: each for key, each in self._commands.items() if now < each[1].expires}
                 self._commands[command.id] = temple, command
@@ -336,7 +334,7 @@ class Intake:
         with self._commands_lock:
             waiting = list(self._commands.values())
         for temple, command in waiting:
-            if self._clock() < command.expires:
+            if self._services.temples.now() < command.expires:
                 self._publish(temple, command)
 
     def _publish(self, temple: str, message: contract.Message) -> None:

@@ -47,6 +47,7 @@ from companion.web.config import WebConfig
 from companion.web.server.serving import Server
 from templo import logs
 from templo.liveness import Feeder, Pulse, Supervisor, supervisor
+from templo.mqtt import Beats
 from templo.settings import SettingsError
 
 EXIT_DEAD = 70
@@ -129,10 +130,8 @@ class _Daemon:
             services,
             settings.broker,
             instance,
-            _now,
             self._pulse.of("intake"),
-            self._pulse.of("link"),
-            self._pulse.of("network"),
+            Beats(self._pulse.of("link"), self._pulse.of("network")),
             network.hotspot_is_open,
             self._idleness.touch,
             shared=shared,
@@ -144,11 +143,7 @@ class _Daemon:
             services.setup.finish()
         self._server = Server(
             self._app,
-            settings.web.host,
-            settings.web.port,
-            settings.web.streams,
-            connections_each=settings.web.connections_each,
-            proxy=settings.web.proxy,
+            settings.web,
             beat=self._pulse.of("server"),
             pages_beat=self._pulse.of("pages"),
             prove=lambda: self._hub.streams,

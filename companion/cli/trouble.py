@@ -165,11 +165,7 @@ def _show(
     feeder = Feeder(pulse, supervisor)
     server = Server(
         create_trouble_app(lambda: failure.trouble, repair, web.allowed_hosts, own_hosts, time.monotonic, web.path),
-        web.host,
-        web.port,
-        web.streams,
-        connections_each=web.connections_each,
-        proxy=web.proxy,
+        web,
         beat=pulse.of("server"),
         pages_beat=pulse.of("pages"),
     )

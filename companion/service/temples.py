@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 
 from companion.model.temples import Source, Temple
 from companion.service.arrivals import TokenIntake
@@ -43,6 +44,10 @@ class TempleService:
         self.decisions = decisions
         self._reachable = True
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
+
+    def now(self) -> datetime:
+        """Return the time, which temples without a time server are given."""
+        return self._workspace.clock()
 
     def all(self) -> tuple[Temple, ...]:
         """Return every temple that is known, by name."""

@@ -20,6 +20,7 @@ from companion.adapters.network import certificates
 from companion.adapters.network.addresses import ANNOUNCED
 from companion.adapters.network.certificates import CertificateError, Pair
 from companion.appliance import command_line, status, tls
+from companion.settings import WebSettings
 from companion.web.server.serving import Server
 from tests.appliance.secure import HOSTS, PATIENCE_S, Machine, haproxy
 
@@ -34,7 +35,7 @@ def machine(tmp_path: Path) -> Machine:
 @contextmanager
 def serving(app: Callable[..., Iterable[bytes]]) -> Iterator[int]:
     """Serve an application as the companion does that has haproxy in front of it; yields the port."""
-    server = Server(app, "127.0.0.1", 0, 4, proxy=tls.LOOPBACK)
+    server = Server(app, WebSettings("127.0.0.1", 0, streams=4, proxy=tls.LOOPBACK))
     thread = threading.Thread(target=server.serve)
     thread.start()
     try:

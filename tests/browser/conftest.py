@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, ViewportSize, expect
 
 from companion.model.table import Table
+from companion.settings import WebSettings
 from companion.web.server.serving import ServeError, Server
 from templo import contract
 from tests.browser.layout import DRAWN, WITHOUT_FONTS
@@ -52,7 +53,7 @@ class Companion:
     @classmethod
     def started(cls, home: WebHome, port: int = 0) -> Companion:
         home.hub.cap = STREAMS
-        server = Server(home.app, "127.0.0.1", port, STREAMS)
+        server = Server(home.app, WebSettings("127.0.0.1", port, streams=STREAMS))
         thread = threading.Thread(target=server.serve)
         thread.start()
         return cls(home, server, thread)

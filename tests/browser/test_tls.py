@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expec
 
 from companion.games.kit import Move
 from companion.model.table import Table
+from companion.settings import WebSettings
 from companion.web.server.serving import Server
 from tests.appliance.secure import Machine, haproxy
 from tests.browser.conftest import PATIENCE_MS, PHONE, SCREEN
@@ -62,7 +63,7 @@ def place(tmp_path: Path, machine: Machine) -> Iterator[tuple[WebHome, str]]:
     home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
     home.hub.cap = 16
     home.configure(authority=str(machine.tls.authority))
-    server = Server(home.app, "127.0.0.1", 0, 16, proxy="127.0.0.1")
+    server = Server(home.app, WebSettings("127.0.0.1", 0, streams=16, proxy="127.0.0.1"))
     thread = threading.Thread(target=server.serve)
     thread.start()
     with haproxy(machine, server.port) as port:

@@ -31,7 +31,7 @@ def test_each_broker_of_a_list_may_die_in_turn_and_every_token_is_stored_once(
     table = home.table(temple="templo")
     with several(tmp_path) as brokers:
         hosts = ",".join(f"{HOST}:{each.port}" for each in brokers)
-        intake = Intake(home.services, BrokerSettings(hosts, keepalive_s=6), "0" * 32, home.clock)
+        intake = Intake(home.services, BrokerSettings(hosts, keepalive_s=6), "0" * 32)
         temple = Temple(tmp_path / "state", hosts, "--set", "broker.keepalive_s=6")
         intake.start()
         try:

@@ -25,9 +25,6 @@ where the system allows so many."""
 BESIDE = 256
 """Descriptors that the databases, the broker's connection and the logs have where connections are among the low."""
 
-CONNECTIONS_EACH = 64
-"""Open connections of one address: ten browsers behind one access point, with the six that each opens at most."""
-
 HEAD_S = 10.0
 """Seconds that a client has from its connection, or the first byte of its next request, to the end of the head."""
 

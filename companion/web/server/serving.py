@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from companion.settings import WebSettings
 from companion.web.server.activation import passed_socket
 from companion.web.server.broadcast import THREADS, Broadcast
-from companion.web.server.connections import CONNECTIONS_EACH, Connection, Connections, Listener, room_for
+from companion.web.server.connections import Connection, Connections, Listener, room_for
 from companion.web.server.threads import Threads
 from companion.web.server.wsgi import Application
 from templo.liveness import SOON_S, Beat, no_heartbeat
@@ -62,28 +63,21 @@ class Server:
     def __init__(
         self,
         app: WSGIApplication,
-        host: str,
-        port: int,
-        streams: int = 64,
-        *,
-        connections_each: int = CONNECTIONS_EACH,
-        proxy: str = "",
+        settings: WebSettings,
         beat: Beat = no_heartbeat,
         pages_beat: Beat = no_heartbeat,
         prove: Callable[[], object] = lambda: None,
     ) -> None:
         """Listen; port 0 takes a free one. Raises `ServeError`.
 
-        `connections_each` is how many connections one address may have open; `proxy` the address of a reverse proxy
-        in front, which may have any number: its statements about its clients' addresses are trusted.
         `beat` is that of the event loop, `pages_beat` of the threads that answer: as long as one of them
         is free to take a test job and `prove` returns.
         """
-        self._app = Application(app, proxy)
+        self._app = Application(app, settings.proxy)
         self._beat, self._pages_beat, self._prove = beat, pages_beat, prove
-        self._socket = _listening(host, port)
-        most, self._socket.lowest = room_for(4 * (streams + PAGES))
-        self.connections = Connections(most, connections_each, proxy)
+        self._socket = _listening(settings.host, settings.port)
+        most, self._socket.lowest = room_for(4 * (settings.streams + PAGES))
+        self.connections = Connections(most, settings.connections_each, settings.proxy)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = asyncio.Event()
 

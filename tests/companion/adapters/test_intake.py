@@ -71,7 +71,7 @@ def listening(
     home: Home, host: str, port: int, up: bool = True, hotspot: Callable[[], bool] = lambda: False
 ) -> Iterator[Intake]:
     """Take in what a broker delivers; where the broker is up, from the first message on."""
-    intake = Intake(home.services, BrokerSettings(host, port), "0" * 32, home.clock, hotspot=hotspot)
+    intake = Intake(home.services, BrokerSettings(host, port), "0" * 32, hotspot=hotspot)
     intake.start()
     try:
         if up:
@@ -352,7 +352,7 @@ def test_commands_that_two_pages_send_at_once_are_both_sent_again(
     monkeypatch.setattr(home.services.temples.requests, "connect", carriers.append)
     link = Unanswered()
     monkeypatch.setattr(mqtt_intake, "Connection", lambda *given, **named: link)
-    intake = Intake(home.services, BrokerSettings("127.0.0.1", 1), "0" * 32, home.clock)
+    intake = Intake(home.services, BrokerSettings("127.0.0.1", 1), "0" * 32)
     intake.start()
     expires = Watched(2100, 1, 1, tzinfo=UTC)
     first, second, third = (contract.Command(n * 32, contract.CommandName.IDENTIFY, expires) for n in ("1", "2", "3"))
@@ -489,7 +489,6 @@ def test_whatever_comes_while_a_temple_cannot_be_read_again_is_known_as_soon_as_
         home.services,
         BrokerSettings("127.0.0.1", 1),
         "0" * 32,
-        home.clock,
     )
     intake.start()
     intake.on_connected()

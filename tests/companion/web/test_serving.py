@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from companion.settings import WebSettings
 from companion.web.server import broadcast, serving
 from companion.web.server.broadcast import Piece
 from companion.web.server.serving import Server
+from templo.liveness import Beat, no_heartbeat
 
 HERE = "127.0.0.1"
 PATIENCE_S = 60
@@ -33,8 +35,8 @@ def show(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
 def serve() -> Iterator[Callable[..., Server]]:
     ends: list[Callable[[], None]] = []
 
-    def started(app: Any, **more: Any) -> Server:
-        server = Server(app, HERE, 0, **more)
+    def started(app: Any, pages_beat: Beat = no_heartbeat, **more: Any) -> Server:
+        server = Server(app, WebSettings(HERE, 0, **more), pages_beat=pages_beat)
         thread = threading.Thread(target=server.serve)
         thread.start()
         ends.extend((thread.join, server.stop))
@@ -278,7 +280,7 @@ def test_at_the_end_what_is_being_answered_is_answered(serve: Callable[..., Serv
 
 
 def test_a_connection_that_rests_holds_up_no_end() -> None:
-    server = Server(show, HERE, 0)
+    server = Server(show, WebSettings(HERE, 0))
     thread = threading.Thread(target=server.serve)
     thread.start()
     with socket.create_connection((HERE, server.port), PATIENCE_S) as connection:
@@ -301,7 +303,7 @@ def test_what_is_stuck_keeps_nobody_from_ending(
         going.wait(PATIENCE_S)
         return show(environ, start)
 
-    server = Server(stuck, HERE, 0)
+    server = Server(stuck, WebSettings(HERE, 0))
     thread = threading.Thread(target=server.serve)
     thread.start()
     with socket.create_connection((HERE, server.port), PATIENCE_S) as connection:

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from companion.model.table import ServiceError, Table
+from companion.settings import WebSettings
 from companion.web.routes.uploads import MAX_UPLOAD
 from companion.web.server import broadcast
 from companion.web.server.serving import ServeError, Server
@@ -91,7 +92,7 @@ class Reader:
 
 @pytest.fixture
 def served(home: WebHome) -> Iterator[Served]:
-    server = Server(home.app, "127.0.0.1", 0, streams=3)
+    server = Server(home.app, WebSettings("127.0.0.1", 0, streams=3))
     thread = threading.Thread(target=server.serve)
     thread.start()
     served = Served(home, server, thread)
@@ -221,7 +222,7 @@ def test_a_page_that_missed_nothing_learns_at_once_that_it_is_current(served: Se
 
 def test_a_hundred_streams_hold_none_of_the_threads_that_answer(home: WebHome) -> None:
     home.hub.cap = home.hub.cap_each = 100
-    server = Server(home.app, "127.0.0.1", 0, streams=100, connections_each=200)
+    server = Server(home.app, WebSettings("127.0.0.1", 0, streams=100, connections_each=200))
     thread = threading.Thread(target=server.serve)
     thread.start()
     served = Served(home, server, thread)
@@ -386,7 +387,7 @@ def test_junk_on_the_socket_disturbs_nobody(served: Served, junk: bytes) -> None
 
 def test_a_port_in_use_is_reported_with_its_number(served: Served) -> None:
     with pytest.raises(ServeError, match=str(served.port)):
-        Server(served.home.app, "127.0.0.1", served.port)
+        Server(served.home.app, WebSettings("127.0.0.1", served.port))
 
 
 ORGANISER_COOKIE = {"Cookie": f"organiser={ORGANISER.proof}"}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from companion.settings import WebSettings
 from companion.web.server import connections
 from companion.web.server.connections import room_for
 from companion.web.server.serving import Server
@@ -29,7 +30,8 @@ class Wire:
         self._ends: list[Callable[[], None]] = []
 
     def serve(self, streams: int = 8, connections_each: int = 64, proxy: str = "") -> Server:
-        server = Server(self.home.app, HERE, 0, streams, connections_each=connections_each, proxy=proxy)
+        settings = WebSettings(HERE, 0, streams=streams, connections_each=connections_each, proxy=proxy)
+        server = Server(self.home.app, settings)
         self.home.hub.cap = self.home.hub.cap_each = streams
         self.port = server.port
         thread = threading.Thread(target=server.serve)
