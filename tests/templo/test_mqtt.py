@@ -156,7 +156,7 @@ def test_a_connection_that_breaks_leaves_its_will(
     with mosquitto(tmp_path) as broker:
         reader = client(at(broker.port), "reader")
         one = client(at(broker.port), presence=Presence(lambda: Post(STATUS, lost)))
-        eventually(lambda: one.events and reader.events)
+        eventually(lambda: one.events and reader.connection.subscribed)
         one.connection.pull_plug(True)
         eventually(lambda: (STATUS, contract.encode(lost), False) in reader.arrived)
         assert one.connection.protocol is None
