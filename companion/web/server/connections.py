@@ -101,10 +101,9 @@ class Connections:
             if not own:
                 del self.open[connection.who]
 
-    def close_overdue(self) -> None:
-        """Close what took too long."""
-        now = time.monotonic()
-        for connection in [each for own in self.open.values() for each in own if each.due <= now]:
+    def close(self, due_by: float = math.inf) -> None:
+        """Close what was to be finished by some time; without one, everything."""
+        for connection in [each for own in self.open.values() for each in own if each.due <= due_by]:
             connection.close()
 
 

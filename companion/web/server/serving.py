@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -113,12 +114,13 @@ class Server:
         proving = asyncio.create_task(self._prove_pages())
         while not self._stopping.is_set():
             self._beat(SOON_S)
-            self.connections.close_overdue()
+            self.connections.close(due_by=time.monotonic())
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), LOOK_S)
         listener.close()
         proving.cancel()
         await runner.cleanup()
+        self.connections.close()
         self._pages.end()
         streams.end()
 

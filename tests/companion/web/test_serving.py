@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from companion.web.server import broadcast, serving
 from companion.web.server.broadcast import Piece
 from companion.web.server.serving import Server
 from templo.liveness import Beat, no_heartbeat
+from tests.waiting import eventually
 
 HERE = "127.0.0.1"
 PATIENCE_S = 60
@@ -279,17 +281,26 @@ def test_at_the_end_what_is_being_answered_is_answered(serve: Callable[..., Serv
         assert connection.recv(4096).startswith(b"HTTP/1.1 200")
 
 
-def test_a_connection_that_rests_holds_up_no_end() -> None:
+def test_connections_that_rest_are_closed_at_the_end_and_hold_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser opens some before it needs them, and would send its next request into one that nobody reads."""
+    monkeypatch.setattr(serving, "FINISH_S", 10 * PATIENCE_S)
     server = Server(show, WebSettings(HERE, 0))
     thread = threading.Thread(target=server.serve)
     thread.start()
-    with socket.create_connection((HERE, server.port), PATIENCE_S) as connection:
-        connection.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
-        assert connection.recv(4096)
-        began = time.monotonic()
+    with ExitStack() as stack:
+        silent, begun, answered = (
+            stack.enter_context(socket.create_connection((HERE, server.port), PATIENCE_S)) for _ in range(3)
+        )
+        begun.sendall(b"GET / HTTP/1.1\r\n")
+        answered.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert answered.recv(4096)
+        eventually(lambda: len(server.connections) == 3)
         server.stop()
         thread.join(PATIENCE_S)
-        assert time.monotonic() - began < serving.FINISH_S
+        assert not thread.is_alive()
+        for connection in (silent, begun, answered):
+            with suppress(ConnectionResetError):
+                assert connection.recv(4096) == b""
 
 
 def test_what_is_stuck_keeps_nobody_from_ending(
