@@ -60,8 +60,8 @@ class Temple:
     """The ledger whose tokens count as this temple's."""
     table_id: str | None = None
     status: contract.Status | None = None
-    conflict: str | None = None
-    """A second ledger under the same name; its tokens wait for a person."""
+    conflict: contract.Status | None = None
+    """The last status of a second ledger under the same name, while both run; its tokens wait for a person."""
     reachable: bool = True
     """Whether the broker that carries its messages can be reached."""
     recent: tuple[StoredToken, ...] = ()
@@ -142,17 +142,16 @@ class Temple:
         if status.source is None or status.source == self.source:
             notices = status.notices if status.state in _ALIVE else self.notices
             after = replace(self, status=status, notices=notices)
-            if self.conflict and not after.alive:
-                return replace(after, source=self.conflict, conflict=None)
-            return after
+            return after._with_ledger_of(self.conflict) if self.conflict and not after.alive else after
         if self.source is None or not self.alive or self.begins_anew(status):
             if status.state not in _ALIVE and self.source is not None:
                 return self
-            conflict = None if self.conflict == status.source else self.conflict
-            return replace(
-                self, source=status.source, status=status, conflict=conflict, notices=status.notices, old=None
-            )
-        return replace(self, conflict=status.source if status.state in _ALIVE else None)
+            return self._with_ledger_of(status)
+        return replace(self, conflict=status if status.state in _ALIVE else None)
+
+    def _with_ledger_of(self, status: contract.Status) -> Temple:
+        conflict = self.conflict if self.conflict and self.conflict.source != status.source else None
+        return replace(self, source=status.source, status=status, conflict=conflict, notices=status.notices, old=None)
 
     def begins_anew(self, status: contract.Status) -> bool:
         """Return whether the session of the last status has begun a new source."""

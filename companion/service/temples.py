@@ -122,8 +122,9 @@ class TempleService:
             return before, after
 
         before, after = self._workspace.run(work, temples=[name], live=True)
-        if after.conflict and (before is None or after.conflict != before.conflict):
-            self._doubts.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
+        second = after.conflict.source if after.conflict else None
+        if second and not (before and before.conflict and before.conflict.source == second):
+            self._doubts.warning("two counters call themselves %r: %s and %s", name, after.source, second)
 
     def receive_findings(self, name: str, findings: contract.Findings) -> None:
         """Process a temple's findings."""

@@ -379,7 +379,7 @@ def _source(temple: Temple) -> Mapping[str, Json]:
     recent = noise if noise and status and noise.session == status.session else None
     return {
         "source": temple.source or "",
-        "conflict": temple.conflict or "",
+        "conflict": temple.conflict.source if temple.conflict else "",
         "kind": str(status.kind) if status else "",
         "timing": str(status.timing) if status else "",
         "software": status.software if status else "",

@@ -441,6 +441,21 @@ def test_a_second_counter_s_fallen_tokens_are_old_when_it_takes_over(home: Home)
     assert score(home, table, "east") == 2
 
 
+def test_what_a_cloned_temple_s_own_ledger_holds_is_not_old_though_the_clone_spoke_last(home: Home) -> None:
+    """The temple begins a new ledger while its clone runs, and is the second counter until that has stopped."""
+    table = home.table(temple=TEMPLE)
+    received(home)
+    fell(home, home.token(1))
+    received(home, session=LENT)
+    received(home, OTHER, notices=("ledger_cloned",))
+    counted(home, 60, OTHER)
+    received(home, SOURCE, contract.State.STOPPED, session=LENT)
+    assert home.services.temples.get(TEMPLE).health().well
+    fell(home, *old(home, *range(2, 61), source=OTHER))
+    assert home.services.temples.get(TEMPLE).old is None
+    assert score(home, table, "east") == 60
+
+
 def test_a_ledger_that_the_same_session_began_is_no_stranger(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     received(home)
