@@ -166,11 +166,15 @@ def complete(options: Sequence[Option], chosen: Mapping[str, Value]) -> dict[str
             raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only the game's options")
         if not known[key].accepts(given):
             raise ValueError(f"option {key} is {ascii(given)[:60]}; expected {known[key].accepted}")
-    matter = {option.key for option in options if option.matters(chosen)}
-    for key in known:
-        if key in matter and key not in chosen:
-            raise ValueError(f"option {key} is missing; expected a value for each that matters")
-    return {option.key: chosen[option.key] if option.key in matter else option.default for option in options}
+    values = {}
+    for option in options:
+        if option.only and not option.matters(chosen):
+            values[option.key] = option.default
+        elif option.key in chosen:
+            values[option.key] = chosen[option.key]
+        else:
+            raise ValueError(f"option {option.key} is missing; expected a value for each that matters")
+    return values
 
 
 def _unreadable(text: str) -> tuple[Fault, ...]:
