@@ -67,9 +67,10 @@ class Ledgers:
     def judge(self, temple: Temple | None, new: Source, tokens: Sequence[contract.Token] = ()) -> Source:
         """Return a new source, of which `tokens` have just arrived, with the old tokens that it brings.
 
-        Up to a `FEW` are not old where it is the first source under its temple's name. Where another is known, it is
-        a stranger's whatever its size, unless the temple reports that it has begun a new ledger. A second counter's
-        source stays unsure: its tokens wait anyway, and what is old is known when it takes over.
+        Where it is the first source under its temple's name, none is old if only a `FEW` are not stored yet. Where
+        another is known, it is a stranger's whatever its size, unless the temple reports that it has begun a new
+        ledger. A second counter's source stays unsure: its tokens wait anyway, and what is old is known when it takes
+        over.
         """
         if temple is not None and temple.source not in (None, new.id):
             return new
@@ -87,7 +88,7 @@ class Ledgers:
                 through = max((token.seq for token in tokens), default=0)
             least = 1
         old = new.old
-        if through >= least and (old is None or old.through < through):
+        if through - new.mark.seq >= least and (old is None or old.through < through):
             log.info("temple %r: %d tokens fell before this companion knew it; they wait", new.temple, through)
             old = replace(old or OldTokens(new.id, new.temple, 0, self._workspace.clock()), through=through)
         return replace(new, old=old, unsure=counted is None and live is None)

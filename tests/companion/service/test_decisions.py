@@ -349,6 +349,17 @@ def test_a_count_that_comes_after_the_first_old_tokens_asks_for_the_rest(home: H
     assert len(home.services.tables.get(table.id).state.unclaimed) == 20
 
 
+def test_a_count_that_comes_late_asks_nothing_where_almost_all_is_stored(home: Home) -> None:
+    """A broker may refuse the topic of the counts for a while, and every token may come after a lost connection."""
+    table = home.table(temple=TEMPLE)
+    received(home)
+    fell(home, *old(home, *range(1, 181)))
+    counted(home, 240)
+    fell(home, *old(home, *range(181, 241)))
+    assert home.services.temples.get(TEMPLE).old is None
+    assert score(home, table, "east") == 240
+
+
 def test_a_temple_asks_once(home: Home) -> None:
     an_old_temple(home)
     home.services.temples.decisions.choose_old(TEMPLE, LEFT_OUT, "Ana")
