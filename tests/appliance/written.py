@@ -27,6 +27,7 @@ PERSON = "asks a person"
 ELSEWHERE = "tried on its own below"
 OF_ITS_OWN = "needs a file, a table or a token that the reader has"
 PIECE = "the beginning of a command"
+MINUTES = "takes minutes; the tests play every scenario"
 COMPANION = "runuser -u templo-companion -- templo-companion"
 NOT_RUN = {
     "apt install git make mmdebstrap": BUILDING,
@@ -43,6 +44,7 @@ NOT_RUN = {
     "mosquitto_sub -h 127.0.0.1 -p PORT -u USER -P PASSWORD -t 'templo/#' -v": CHECKOUT,
     "templo-controller run --beams serial:/dev/ttyACM0": BOARD,
     "templo-controller calibrate tlaloc": PERSON,
+    "templo-controller scenario --all --table": MINUTES,
     "apt install --no-install-recommends": PIECE,
     "apt upgrade": MIRROR,
     "apt install python3-spidev": MIRROR,
