@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from paho.mqtt import client as paho
+
 from tests.waiting import eventually
 
 HOST = "127.0.0.1"
@@ -73,6 +75,8 @@ class Broker:
 
     def healthy(self) -> bool:
         """Return whether it says that nothing is wrong; a node of a cluster does once it is level with the others."""
+        if self.monitor is None:
+            return True
         with suppress(OSError), urllib.request.urlopen(f"{self.monitor}/healthz", timeout=5):
             return True
         return False
@@ -145,6 +149,16 @@ def nats_cluster(tmp_path: Path, nodes: int = 3) -> Iterator[list[Broker]]:
             brokers[-1].monitor = f"http://{HOST}:{monitor}"
         eventually(lambda: all(broker.healthy() for broker in brokers), what="a cluster of healthy nodes")
         yield brokers
+
+
+def leave(client: paho.Client) -> None:
+    """Disconnect a client and let go of whoever it called, so that its sockets are closed once it is out of use.
+
+    A garbage collection of both would close them in any order, and so complain now and then.
+    """
+    client.disconnect()
+    client.loop_stop()
+    client.on_connect = client.on_disconnect = client.on_message = client.on_publish = client.on_subscribe = None
 
 
 def free_port() -> int:

@@ -26,7 +26,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.app import settings as controller_settings
 from tests.appliance.installation import PROGRAM, TEMPLE, Installation
-from tests.brokers import HOST, Broker, mosquitto
+from tests.brokers import HOST, Broker, leave, mosquitto
 from tests.controller.program import ROOT
 from tests.waiting import eventually, within
 
@@ -127,8 +127,7 @@ class Guest:
         return answers
 
     def leave(self) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
+        leave(self.client)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
 from tests.appliance.installation import TEMPLE, Installation
-from tests.brokers import HOST, Broker, mosquitto, nats
+from tests.brokers import HOST, Broker, leave, mosquitto, nats
 from tests.controller.program import Temple
 from tests.waiting import eventually
 
@@ -89,8 +89,7 @@ def at_home(port: int, password: str) -> Iterator[Home]:
     try:
         yield home
     finally:
-        home.client.disconnect()
-        home.client.loop_stop()
+        leave(home.client)
 
 
 @pytest.fixture

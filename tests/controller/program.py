@@ -18,6 +18,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from controller.adapters.control_socket import send_request
 from templo import contract
+from tests.brokers import leave
 from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
@@ -174,8 +175,7 @@ class Companion:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._client.disconnect()
-        self._client.loop_stop()
+        leave(self._client)
 
     def say(self, message: contract.Message, retain: bool = False) -> None:
         self._client.publish(contract.topic(self.temple, message.leaf), contract.encode(message), 1, retain)

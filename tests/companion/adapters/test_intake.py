@@ -20,7 +20,7 @@ from companion.model.table import ServiceError
 from companion.service.requests import Carrier
 from templo import contract
 from templo.broker import Address, BrokerSettings
-from tests.brokers import mosquitto, nats
+from tests.brokers import leave, mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
 from tests.waiting import eventually
 
@@ -62,8 +62,7 @@ class Temple:
         return max((each.seq for each in self.acks()), default=0)
 
     def close(self) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
+        leave(self.client)
 
 
 @contextmanager
@@ -400,8 +399,7 @@ def test_a_table_that_moved_on_is_reported_by_its_id_and_never_by_its_code(home:
         assert received == []
         home.seated(table)
         eventually(lambda: received)
-        watcher.disconnect()
-        watcher.loop_stop()
+        leave(watcher)
     (topic, payload) = received[0]
     assert topic == f"templo-tables/{table.id}/changed"
     assert contract.decode("changed", payload) == contract.Changed(

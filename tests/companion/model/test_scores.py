@@ -11,7 +11,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from companion.model.scores import mood_of, score_of
 from companion.model.table import Table
 from templo import contract
-from tests.brokers import mosquitto
+from tests.brokers import leave, mosquitto
 from tests.companion.adapters.test_intake import Temple, listening, status
 from tests.companion.conftest import Home
 from tests.waiting import eventually
@@ -109,8 +109,7 @@ class Watcher:
             self.moods.append(received)
 
     def leave(self) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
+        leave(self.client)
 
 
 def test_the_lamps_of_every_temple_learn_that_the_hotspot_opens_and_closes(home: Home, tmp_path: Path) -> None:

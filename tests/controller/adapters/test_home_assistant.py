@@ -26,7 +26,7 @@ from controller.adapters.home_assistant import announcement
 from controller.core.publisher import Identity
 from templo import contract
 from templo.contract import Beam, God, LightEffect, State
-from tests.brokers import HOST, Broker, mosquitto
+from tests.brokers import HOST, Broker, leave, mosquitto
 from tests.controller.program import Companion, Temple
 from tests.waiting import eventually
 
@@ -378,8 +378,7 @@ class Home:
             self.retained[message.topic] = bytes(message.payload)
 
     def leave(self) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
+        leave(self.client)
 
 
 def retained(broker: Broker) -> dict[str, bytes]:
