@@ -18,7 +18,9 @@ from templo.setting_types import (
     OptionalHosts,
     PathText,
     Port,
+    StatePath,
     WebAddress,
+    about,
     listed,
     matching,
     text,
@@ -46,27 +48,70 @@ OptionalHost: TypeAlias = Annotated[str, text(255, "a host name or address, or n
 class WebSettings:
     """Where phones reach the companion, and how much each of them may take."""
 
-    host: Host = "0.0.0.0"  # noqa: S104 phones must reach it
-    port: Port = 8000
-    allowed_hosts: Annotated[tuple[Host, ...], listed("a list of host names")] = ()
-    """Further names and addresses that it answers to, besides this machine's own."""
+    host: Annotated[
+        Host, about("The address that it listens on.", "Set it to 127.0.0.1 behind a proxy on the same machine.")
+    ] = "0.0.0.0"  # noqa: S104 phones must reach it
+    port: Annotated[
+        Port, about("The port of the pages; the package's unit gives 80.", "Change it if another program has it.")
+    ] = 8000
+    allowed_hosts: Annotated[
+        tuple[Host, ...],
+        listed("a list of host names"),
+        about(
+            "Names and addresses that it answers to, besides this machine's own.",
+            "Set it if a router or a proxy gives the machine another name.",
+        ),
+    ] = ()
     address: WebAddress = ""
-    """The address that phones are given."""
-    streams: Annotated[int, whole(1, 20_000)] = 256
-    """The most event streams."""
-    streams_each: Annotated[int, whole(1, 20_000)] = 64
-    """The most event streams of one address, out of `streams`."""
-    connections_each: Annotated[int, whole(8, 500)] = 64
-    """The most connections of one address: ten browsers behind one access point, of which each opens six at most."""
-    proxy: OptionalHost = ""
-    """The address of the reverse proxy whose headers are trusted."""
-    first_start: Annotated[str, matching("on|off", "on or off")] = "off"
-    """Whether the first page leads through the setup (name, network, beams, first table) until it is finished."""
-    authority: Annotated[str, text(4096, "a certificate's file, or nothing", least=0)] = ""
-    """The certificate of the authority that phones may download and trust, for the pages over TLS."""
-
-    idle_s: Annotated[int, whole(0, 86_400, "seconds")] = 0
-    """After how long without a page, a stream or a token it ends, to be started again by its socket; 0: never."""
+    streams: Annotated[
+        int,
+        whole(1, 20_000, "a number of event streams"),
+        about("How many pages may be live at once.", "Raise it for more than 250 phones and screens."),
+    ] = 256
+    streams_each: Annotated[
+        int,
+        whole(1, 20_000, "a number of event streams"),
+        about(
+            "How many of them one address may have.",
+            "Raise it if more than sixty phones share an access point that hides their addresses.",
+        ),
+    ] = 64
+    connections_each: Annotated[
+        int,
+        whole(8, 500, "a number of connections"),
+        about(
+            "How many connections one address may have: ten browsers of six each.",
+            "Raise it together with `web.streams_each`.",
+        ),
+    ] = 64
+    proxy: Annotated[
+        OptionalHost,
+        about(
+            "The address that a reverse proxy connects from: its `X-Forwarded-For` is trusted and it has no limits.",
+            "Set it behind a proxy.",
+        ),
+    ] = ""
+    first_start: Annotated[
+        str,
+        matching("on|off", "on or off"),
+        about(
+            "Whether the first page leads through the setup until it is finished; the package's unit gives `on`.",
+            "Set it to `off` for a machine that is set up by files.",
+        ),
+    ] = "off"
+    authority: Annotated[
+        str,
+        text(4096, "a certificate's file, or nothing", least=0),
+        about("The authority's certificate that phones may download at `/trust`.", "`templo-mayor tls` sets it."),
+    ] = ""
+    idle_s: Annotated[
+        int,
+        whole(0, 86_400, "seconds"),
+        about(
+            "After how long without a page, a stream or a token it ends, for its socket to start it again; 0: never.",
+            "Set it where many clubs share a machine.",
+        ),
+    ] = 0
 
     @property
     def path(self) -> str:
@@ -101,10 +146,21 @@ class WebSettings:
 class PairingSettings:
     """What new temples may be given with a code of the organiser."""
 
-    folder: Annotated[str, text(4096, "a folder, or nothing", least=0)] = ""
-    """Where `templo-broker-access --pair` put the users of temples to come; without one no temple can be paired."""
-    brokers: OptionalHosts = ""
-    """Where temples find the brokers, if not at the addresses that the companion uses."""
+    folder: Annotated[
+        str,
+        text(4096, "a folder, or nothing", least=0),
+        about(
+            "Where `templo-broker-access --pair` puts the users of temples to come; without one none can be paired.",
+            "The package's unit sets it.",
+        ),
+    ] = ""
+    brokers: Annotated[
+        OptionalHosts,
+        about(
+            "Where paired temples find the brokers; without it, at the companion's own addresses.",
+            "Set it if those are not what a temple can reach, such as 127.0.0.1.",
+        ),
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +170,24 @@ class Settings:
     broker: BrokerSettings = field(default_factory=BrokerSettings)
     web: WebSettings = field(default_factory=WebSettings)
     pairing: PairingSettings = field(default_factory=PairingSettings)
-    state: PathText | None = None
-    """The state directory; by default systemd's, or the user's own."""
-    store: Annotated[str, HIDDEN, text(4096, "the URL of a database", least=0)] = ""
-    """The URL of the database; by default SQLite in the state directory."""
-    shared: Annotated[str, matching("on|off", "on or off")] = "off"
-    """Whether other companions use the same database, which must then be a PostgreSQL."""
-    games: Annotated[tuple[PathText, ...], BY_PATHSEP, listed("a list of folders")] = ()
-    """Folders of further games."""
+    state: StatePath | None = None
+    store: Annotated[
+        str,
+        HIDDEN,
+        text(4096, "the URL of a database", least=0),
+        about("The database; without one SQLite in `state`.", "Set it to use PostgreSQL."),
+    ] = ""
+    shared: Annotated[
+        str,
+        matching("on|off", "on or off"),
+        about("Whether other companions use the same database.", "Set it to `on` at each of several companions."),
+    ] = "off"
+    games: Annotated[
+        tuple[PathText, ...],
+        BY_PATHSEP,
+        listed("a list of folders"),
+        about("Folders of games besides those that come with it.", "Set it to play a game of your own."),
+    ] = ()
     log: LogLevel = "info"
 
     @property

@@ -46,6 +46,15 @@ def listed(expected: str) -> Meta:
     return Meta(description=expected)
 
 
+def about(*sentences: str) -> Meta:
+    """Say beside another description what a setting does, and when to change it.
+
+    >>> about("The broker's port.", "Change it for a broker of your own.").extra
+    {'about': "The broker's port. Change it for a broker of your own."}
+    """
+    return Meta(extra={"about": " ".join(sentences)})
+
+
 HIDDEN = Meta(extra={"hidden": True})
 """Beside another description: no message shows the value."""
 
@@ -63,11 +72,26 @@ OptionalHosts: TypeAlias = Annotated[
     str, matching(rf"(?:{_LISTED})?", "host names or addresses as in broker.host, or nothing")
 ]
 WebAddress: TypeAlias = Annotated[
-    str, matching(r"(?:https?://[^\s/?#]+(?:/[^\s?#]*)?)?", "the companion's address, such as http://temple.local")
+    str,
+    matching(r"(?:https?://[^\s/?#]+(?:/[^\s?#]*)?)?", "the companion's address, such as http://temple.local"),
+    about(
+        "Where phones find the companion, in QR codes and links; without it, each program finds that out itself.",
+        "Set it behind a proxy, or if the companion is on another machine than the temple.",
+    ),
 ]
-"""Without one, each program finds it out itself."""
-LogLevel: TypeAlias = Annotated[str, matching("debug|info|warning|error", "one of debug, info, warning, error")]
+LogLevel: TypeAlias = Annotated[
+    str,
+    matching("debug|info|warning|error", "one of debug, info, warning, error"),
+    about("The least important messages that are logged.", "Set it to `debug` to find a fault."),
+]
 PathText: TypeAlias = Annotated[str, text(4096, "a path")]
+StatePath: TypeAlias = Annotated[
+    PathText,
+    about(
+        "The directory of everything that must last; without one systemd's, or `~/.local/state/templo-mayor`.",
+        "Change it to keep the data elsewhere.",
+    ),
+]
 Port: TypeAlias = Annotated[int, whole(1, 65_535, "a port")]
 TempleName: TypeAlias = Annotated[str, matching(TEMPLE_NAME, NAME_EXPECTED)]
 

@@ -43,6 +43,8 @@ class Setting(NamedTuple):
     hidden: bool
     separator: str
     """What separates the values of a list in the environment; empty for a single value."""
+    about: str
+    """What it does, and when to change it."""
 
     @property
     def variable(self) -> str:
@@ -128,7 +130,7 @@ def _setting(key: str, hint: Any) -> Setting:
         assert get_origin(plain) is Literal, f"{key} does not say what it expects"
         expected = f"one of {', '.join(get_args(plain))}"
     separator = "" if get_origin(plain) is not tuple else os.pathsep if extra.get("pathsep") else ","
-    return Setting(key, hint, expected, bool(extra.get("hidden")), separator)
+    return Setting(key, hint, expected, bool(extra.get("hidden")), separator, str(extra.get("about", "")))
 
 
 def load(

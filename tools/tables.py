@@ -110,20 +110,20 @@ def _topics(lines: Sequence[str], right: str) -> str:
 
 
 def settings_table() -> str:
-    """Return one line for each setting: its key, what it takes, its default, and which programs have it."""
+    """Return one line for each setting: what it does and takes, its default, and which programs have it."""
     controller, companion = declared_settings(DeclaredSettings), declared_settings(CompanionSettings)
     defaults = declared_defaults(CompanionSettings) | declared_defaults(DeclaredSettings) | default_pins()
     rows = (
         (
             f"`{key}`",
+            setting.about,
             setting.expected,
             _default(defaults.get(key)),
-            "yes" if key in controller else "",
-            "yes" if key in companion else "",
+            "both" if key in controller and key in companion else "controller" if key in controller else "companion",
         )
         for key, setting in sorted((controller | companion).items())
     )
-    return _table(("setting", "what it takes", "without it", "controller", "companion"), rows)
+    return _table(("setting", "what it does", "what it takes", "without it", "program"), rows)
 
 
 def _default(value: object) -> str:

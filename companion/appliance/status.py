@@ -15,10 +15,11 @@ from companion import settings as configuration
 from companion.adapters import boot_fault
 from companion.adapters.network.addresses import ALIAS, ANNOUNCED, announced_name, own_addresses, phone_addresses
 from companion.adapters.network.network_manager import look as look_at_network
-from companion.adapters.owner import FILE, owner_in
+from companion.adapters.owner import FILE, ORGANISER_FILE, owner_in
 from companion.appliance import tls
 from companion.model.network import Hotspot
 from templo import __version__
+from templo.codes import grouped
 
 UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": "templo-companion"}
 """What an installation runs, by its role, and the unit of each in the order of their start."""
@@ -58,6 +59,8 @@ class Installation:
     """The Wi-Fi of this machine's own, while it is open and this user may know its password."""
     owner: str = ""
     """The code for the settings on the page; empty if this user may not read it."""
+    organiser: str = ""
+    """The code for the page that shows all tables; empty if this user may not read it."""
     backup_failed: bool = False
     boot_fault: str = ""
     boot_kept: str = ""
@@ -98,7 +101,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
     }
     found_at = pages_now(web, systemd)
     hotspot = look_at_network(secrets=True).hotspot
-    owner = owner_in(STATE / FILE)
+    owner, organiser = owner_in(STATE / FILE), owner_in(STATE / ORGANISER_FILE)
     return Installation(
         units,
         found_at,
@@ -109,6 +112,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         else (),
         hotspot=hotspot if hotspot and hotspot.on else None,
         owner=owner.code if owner else "",
+        organiser=organiser.code if organiser else "",
         backup_failed=systemd("is-failed", NIGHTLY) == "failed",
         boot_fault=boot_fault.read(),
         boot_kept=boot_fault.read_kept(),
@@ -118,7 +122,8 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
 
 def without_secrets(found: Installation) -> Installation:
     """Return what anybody may read, such as in a log."""
-    return replace(found, owner="", hotspot=None, has_secrets=bool(found.owner or found.hotspot))
+    has_secrets = bool(found.owner or found.organiser or found.hotspot)
+    return replace(found, owner="", organiser="", hotspot=None, has_secrets=has_secrets)
 
 
 def reaches_by_ipv6(addresses: Sequence[str]) -> bool:
@@ -171,9 +176,13 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
         if found.secure:
             lines.append(f"  or, where the authority is trusted  {found.secure[0]}  ({found.pages[0]}/trust)")
         if found.owner:
-            lines.append(f"  The owner's code, for settings on the page  {found.owner[:4]}-{found.owner[4:]}")
+            lines.append(f"  The owner's code, for settings on the page  {grouped(found.owner, 4)}")
+        if found.organiser:
+            lines.append(f"  The organiser's code, for {found.pages[0]}/organiser  {grouped(found.organiser, 4)}")
         if found.has_secrets:
-            lines.append("  'sudo templo-mayor status' shows the owner's code, and the password of an open hotspot")
+            lines.append(
+                "  'sudo templo-mayor status' shows the owner's code, the organiser's code and the hotspot's password"
+            )
         if found.hotspot:
             lines.append(f"  First join the Wi-Fi {found.hotspot.name}, password {found.hotspot.password}")
         for text in (*([found.hotspot.as_qr()] if found.hotspot else []), found.pages[0]):

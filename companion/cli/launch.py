@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from companion.adapters.network import addresses
+from companion.adapters.owner import ORGANISER_FILE, owner_in
 from companion.cli.arguments import readable_file
 from companion.cli.programs import broker, network
 from companion.cli.programs.children import Child, Program, Signals, end, end_with_parent
@@ -263,6 +264,7 @@ class Launch:
             f"  On a phone in the same network  {joining[0]}",
             *(f"                              or  {other}" for other in joining[1:]),
             f"  Its code, to join it            {grouped(self._code)}",
+            *self._organisers_lines(),
             "",
         ]
         if self._addresses == ("127.0.0.1",):
@@ -279,6 +281,14 @@ class Launch:
         if self._wish.simulate and not self._terminal.keys:
             lines.append(f"To drop a token: {_here(sys.executable)} -m controller drop tlaloc --state {self._state}")
         self._terminal.write(*lines, "Ctrl-C ends everything.")
+
+    def _organisers_lines(self) -> list[str]:
+        """Return where the organiser sees all tables, and the code that opens that page."""
+        organiser = owner_in(self._state / ORGANISER_FILE)
+        page = f"{self._web.url(self._addresses[0])}/organiser"
+        return (
+            [f"  For whoever organises the evening  {page}, code {grouped(organiser.code, 4)}"] if organiser else []
+        )
 
     def _start(
         self,

@@ -10,7 +10,17 @@ from typing import Annotated, Literal, TypeAlias
 from controller.core.counting import MS, Limits
 from templo.broker import BrokerSettings
 from templo.contract import God
-from templo.setting_types import LogLevel, PathText, TempleName, WebAddress, matching, number, text, whole
+from templo.setting_types import (
+    LogLevel,
+    StatePath,
+    TempleName,
+    WebAddress,
+    about,
+    matching,
+    number,
+    text,
+    whole,
+)
 
 Pin: TypeAlias = Annotated[int, whole(0, 27, "a BCM pin number")]
 Milliseconds: TypeAlias = Annotated[float, number(0.1, 1000, "milliseconds")]
@@ -20,23 +30,62 @@ _LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class BeamSettings:
-    """Which beams are watched, and how. Pins and polarity have their defaults in ``pins.toml``.
+    """Which beams are watched, and how. Pins and polarity have their defaults in ``pins.toml``."""
 
-    `broken` is the level of a broken beam, `pull` the resistor of its pin.
-    """
-
-    huitzilopochtli: Pin
-    tlaloc: Pin
-    broken: Literal["low", "high"]
-    pull: Literal["up", "down", "none"]
-    source: Annotated[str, text(4096, "the name of a backend")] = "gpio"
-    """The backend's name, such as ``"gpio"``; its address may follow: ``"serial:/dev/ttyACM0"``."""
-    factory: Literal["lgpio", "rpigpio", "mock"] = "lgpio"
-    chip: Annotated[str, text(64, "the label of a GPIO chip, such as pinctrl-rp1")] | None = None
-    emitters: Pin | None = None
-    huitzilopochtli_below: Pin | None = None
-    """The receiver of an optional second beam below the first."""
-    tlaloc_below: Pin | None = None
+    huitzilopochtli: Annotated[
+        Pin, about("The pin of the receiver in Huitzilopochtli's slot.", "Change it if yours is wired elsewhere.")
+    ]
+    tlaloc: Annotated[
+        Pin, about("The pin of the receiver in Tlaloc's slot.", "Change it if yours is wired elsewhere.")
+    ]
+    broken: Annotated[
+        Literal["low", "high"],
+        about("The level of a pin while its beam is broken.", "Change it if a free beam is shown as broken."),
+    ]
+    pull: Annotated[
+        Literal["up", "down", "none"],
+        about(
+            "The resistor that the pin switches on: `up` for a receiver with an open collector.",
+            "Set it to `none` if the sensor has a resistor of its own.",
+        ),
+    ]
+    source: Annotated[
+        str,
+        text(4096, "the name of a backend"),
+        about(
+            "What watches the beams: `gpio`, `gpiod`, `simulated`, or a board such as `serial:/dev/ttyACM0`.",
+            "Set it for a board, or for a backend of your own.",
+        ),
+    ] = "gpio"
+    factory: Annotated[
+        Literal["lgpio", "rpigpio", "mock"],
+        about("The library below gpiozero.", "Set it to `rpigpio` on an old system without lgpio."),
+    ] = "lgpio"
+    chip: (
+        Annotated[
+            str,
+            text(64, "the label of a GPIO chip, such as pinctrl-rp1"),
+            about("The chip of the pins; without one the header's.", "Set it for pins of another chip."),
+        ]
+        | None
+    ) = None
+    emitters: (
+        Annotated[
+            Pin,
+            about(
+                "A pin that switches the emitters, so that the self-test can see a receiver that is stuck.",
+                "Set it if you have wired one.",
+            ),
+        ]
+        | None
+    ) = None
+    huitzilopochtli_below: (
+        Annotated[Pin, about("The pin of a second beam below Huitzilopochtli's first.", "Set it if you built one.")]
+        | None
+    ) = None
+    tlaloc_below: (
+        Annotated[Pin, about("The pin of a second beam below Tlaloc's first.", "Set it if you built one.")] | None
+    ) = None
 
     @property
     def backend(self) -> str:
@@ -64,15 +113,32 @@ class BeamSettings:
 class LightSettings:
     """The lamps before the shrines' doors and the buzzer, if any. Pins default to those of ``pins.toml``."""
 
-    huitzilopochtli: Pin
-    tlaloc: Pin
-    lamps: Literal["none", "leds", "ws2812"] = "none"
-    brightness: Annotated[int, whole(1, 100, "a percentage")] = 100
-    spi: Annotated[str, matching(r"/dev/spidev\d+\.\d+", "an SPI device, such as /dev/spidev0.0")] = "/dev/spidev0.0"
-    """The SPI device that drives the WS2812's data line."""
-    each: Annotated[int, whole(1, 8)] = 1
-    """The number of WS2812 before each door."""
-    piezo: Pin | None = None
+    huitzilopochtli: Annotated[
+        Pin, about("The pin of the LED before Huitzilopochtli's door.", "Change it if yours is wired elsewhere.")
+    ]
+    tlaloc: Annotated[
+        Pin, about("The pin of the LED before Tlaloc's door.", "Change it if yours is wired elsewhere.")
+    ]
+    lamps: Annotated[
+        Literal["none", "leds", "ws2812"], about("Which lamps shine before the doors.", "Set it if you built some.")
+    ] = "none"
+    brightness: Annotated[
+        int, whole(1, 100, "a percentage"), about("How bright the lamps shine.", "Lower it if they dazzle.")
+    ] = 100
+    spi: Annotated[
+        str,
+        matching(r"/dev/spidev\d+\.\d+", "an SPI device, such as /dev/spidev0.0"),
+        about("The SPI device that drives the WS2812's data line.", "Change it for another SPI."),
+    ] = "/dev/spidev0.0"
+    each: Annotated[
+        int,
+        whole(1, 8, "a number of WS2812"),
+        about("How many WS2812 stand before each door.", "Set it to what you built in."),
+    ] = 1
+    piezo: (
+        Annotated[Pin, about("The pin of a buzzer that sounds with each token.", "Set it if you built one in.")]
+        | None
+    ) = None
 
     @property
     def pins(self) -> Mapping[God, int]:
@@ -90,15 +156,63 @@ class LightSettings:
 class CountingSettings:
     """What counts as a token, in milliseconds; see `Limits`."""
 
-    min_break_ms: Milliseconds = _LIMITS.min_break / MS
-    min_clear_ms: Milliseconds = _LIMITS.min_clear / MS
-    max_break_ms: Annotated[float, number(1, 60_000, "milliseconds")] = _LIMITS.max_break / MS
-    band_ms: LongMilliseconds | None = None
-    narrow_ms: LongMilliseconds | None = None
-    flicker_per_s: Annotated[int, whole(2, 10_000)] = _LIMITS.flicker
-    fastest_per_s: Annotated[int, whole(1, 10_000)] = _LIMITS.fastest
-    transit_ms: Milliseconds = _LIMITS.transit / MS
-    """How long after the first beam is clear a token may break the second one."""
+    min_break_ms: Annotated[
+        Milliseconds,
+        about("A shorter dark spell is a glitch, not a token.", "Raise it for glitches, lower it for thin tokens."),
+    ] = _LIMITS.min_break / MS
+    min_clear_ms: Annotated[
+        Milliseconds,
+        about(
+            "A shorter light between two dark spells joins them into one token.",
+            "Raise it for tokens with holes, lower it for tokens that fall close together.",
+        ),
+    ] = _LIMITS.min_clear / MS
+    max_break_ms: Annotated[
+        Annotated[float, number(1, 60_000, "milliseconds")],
+        about("A longer dark spell is a jam.", "Raise it for tokens that roll slowly."),
+    ] = _LIMITS.max_break / MS
+    band_ms: (
+        Annotated[
+            LongMilliseconds,
+            about(
+                "A longer dark spell is marked as two tokens that may have passed as one.",
+                "`calibrate` sets it for your tokens.",
+            ),
+        ]
+        | None
+    ) = None
+    narrow_ms: (
+        Annotated[
+            LongMilliseconds,
+            about(
+                "A shorter dark spell is narrower than your tokens: it counts, and the diagnosis names it.",
+                "`calibrate` sets it.",
+            ),
+        ]
+        | None
+    ) = None
+    flicker_per_s: Annotated[
+        int,
+        whole(2, 10_000, "a number of dark spells a second"),
+        about(
+            "Beyond this rate the beam flickers and counts nothing.", "Leave it, except for a counter of your own."
+        ),
+    ] = _LIMITS.flicker
+    fastest_per_s: Annotated[
+        int,
+        whole(1, 10_000, "a number of dark spells a second"),
+        about(
+            "Tokens that keep coming faster than this for two seconds are doubted.",
+            "Raise it for a machine that drops them.",
+        ),
+    ] = _LIMITS.fastest
+    transit_ms: Annotated[
+        Milliseconds,
+        about(
+            "How long after the first beam is clear a token may break the second one.",
+            "Change it with the distance of the two.",
+        ),
+    ] = _LIMITS.transit / MS
 
     def limits(self) -> Limits:
         """Return the limits in whole nanoseconds."""
@@ -125,9 +239,11 @@ class WebSettings:
 class DeclaredSettings:
     """Every setting of the controller, as in a settings file."""
 
-    temple: TempleName = "templo"
-    state: PathText | None = None
-    """The directory of the ledger; without one systemd's, or the user's own."""
+    temple: Annotated[
+        TempleName,
+        about("The temple's name at the broker.", "Change it if another temple uses the same broker."),
+    ] = "templo"
+    state: StatePath | None = None
     log: LogLevel = "info"
     beams: BeamSettings
     lights: LightSettings

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from companion.adapters.owner import LENGTH, ORGANISER_FILE, make_owner
 from companion.appliance import command_line, status
 from companion.appliance.status import Installation
 from companion.model.network import Hotspot
@@ -60,6 +61,14 @@ def test_the_owner_s_code_is_shown_to_those_who_may_read_it() -> None:
     found = Installation(ALL, PAGES, {"templo": True}, owner="ABCDEFGH")
     assert "for settings on the page  ABCD-EFGH" in shown(found)
     assert "owner" not in shown(Installation(ALL, PAGES, {"templo": True}))
+
+
+def test_the_organiser_s_code_is_shown_with_its_page_to_those_who_may_read_it() -> None:
+    found = Installation(ALL, PAGES, {"templo": True}, organiser="ABCDEFGH")
+    assert "The organiser's code, for http://192.168.1.7/organiser  ABCD-EFGH" in shown(found)
+    hidden = shown(status.without_secrets(found))
+    assert "ABCD" not in hidden
+    assert "'sudo templo-mayor status' shows the owner's code, the organiser's code" in hidden
 
 
 def test_a_nightly_backup_that_failed_is_named_though_all_else_is_well() -> None:
@@ -170,7 +179,9 @@ def test_the_pages_are_where_the_settings_put_them() -> None:
     assert status.pages(WebSettings(port=80), ["192.168.1.7"], "") == ["http://192.168.1.7"]
 
 
-def test_the_output_of_systemd_and_the_page_is_parsed() -> None:
+def test_the_output_of_systemd_the_page_and_the_codes_files_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def systemd(*words: str) -> str:
         return (
             "active\nactive\nfailed"
@@ -187,7 +198,10 @@ def test_the_output_of_systemd_and_the_page_is_parsed() -> None:
             'templo_temple_up{temple="cellar"} 1\ntemplo_temple_trouble{temple="cellar",code="beams_missing"} 1\n'
         )
 
+    make_owner(tmp_path / ORGANISER_FILE, lambda size: bytes(size))
+    monkeypatch.setattr(status, "STATE", tmp_path)
     found = status.look(systemd, fetch)
+    assert (len(found.organiser), found.owner) == (LENGTH, "")
     assert ports == [8080]
     assert found.units == {"broker": "active", "controller": "active", "companion": "failed"}
     assert found.temples == {"templo": True, "attic": False, "cellar": False}

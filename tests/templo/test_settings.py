@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,13 @@ def test_a_setting_that_both_programs_have_is_declared_alike() -> None:
     both = of_controller.keys() & of_companion.keys()
     assert {"state", "log", "broker.password_file", "broker.keepalive_s"} <= both
     assert all(of_controller[key] == of_companion[key] for key in both)
+
+
+@pytest.mark.parametrize("declared", [DeclaredSettings, CompanionSettings])
+def test_every_setting_says_what_it_does_when_to_change_it_and_its_unit(declared: type) -> None:
+    for key, setting in declared_settings(declared).items():
+        assert re.fullmatch(r"[A-Z].{10,140}\. [`A-Z].{8,90}\.", setting.about), f"{key}: {setting.about!r}"
+        assert not setting.expected.startswith("a whole number"), f"{key} has no unit"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from companion.adapters.owner import ORGANISER_FILE, owner_in
 from companion.cli.programs import network
 from tests.companion.cli.conftest import Launched, alive, family, kill
 from tests.waiting import eventually, within
@@ -40,6 +41,13 @@ def test_no_line_of_a_launch_without_a_terminal_holds_a_control_code(left_runnin
     assert all(line.isprintable() for line in left_running.lines)
     assert any(re.search(r"http://\S+/j/[A-Z0-9]{6}$", line) for line in left_running.lines)
     assert any(re.search(r"code.* [A-Z0-9]{3}-[A-Z0-9]{3}$", line) for line in left_running.lines)
+
+
+def test_the_organiser_s_page_and_its_code_are_printed(left_running: Launched) -> None:
+    organiser = owner_in(left_running.state / ORGANISER_FILE)
+    assert organiser
+    (line,) = [each for each in left_running.lines if "/organiser" in each]
+    assert line.endswith(f"code {organiser.code[:4]}-{organiser.code[4:]}")
 
 
 def test_what_the_broker_asks_for_is_for_its_owner_alone(left_running: Launched) -> None:

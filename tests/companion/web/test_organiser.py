@@ -57,6 +57,13 @@ def test_without_the_organiser_s_code_the_page_shows_nothing_and_changes_nothing
     assert home.services.messages.text == ""
 
 
+def test_the_first_page_leads_to_the_organiser_s_which_says_where_the_code_is(home: WebHome) -> None:
+    for language, words in (("en", "Organise an evening"), ("es", "Organizar una velada")):
+        stranger = home.browser(language=language)
+        assert re.search(rf'href="/organiser">\s*{words}', stranger.get("/").text)
+        assert "sudo templo-mayor status" in text_of(stranger.get("/organiser"))
+
+
 def test_the_owner_s_code_and_cookie_open_another_page_than_the_organiser_s(
     home: WebHome, organiser: Browser
 ) -> None:
