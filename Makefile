@@ -59,20 +59,20 @@ fresh: ## type the README's commands on a new Debian 12 and 13: ARGS=all for eve
 packages: ## build the Debian packages of the last commit into build/packages
 	@"$${PYTHON:-python3}" -m tools.packages $(ARGS)
 
-packages-test: ## build the packages, install them into a Debian 13 and boot it, where this machine can and is quick enough
+packages-test: ## build the packages, install them into a Debian 13 and boot it, in five minutes at most
 	@"$${PYTHON:-python3}" -m tests.appliance.quick $(ARGS)
 
 appliance: ## install the packages on a Debian 13, boot it, and try what an owner meets
 	@"$${PYTHON:-python3}" -m tests.appliance.booted $(ARGS)
 
-firmware: ## build the Uno's program and hold every counter, boards and Pi, against every scenario
+firmware: ## build the Uno's program and play every scenario to every counter
 	@tests/system-packages firmware
 	@tools/environment $(WORK),firmware
 	@tools/node-modules firmware/tests build/firmware/node
 	@$(MAKE) --no-print-directory -C firmware/arduino all size
 	@.venv/bin/python -m pytest --numprocesses 2 firmware/tests tests/firmware $(ARGS)
 
-conformance: ## play every game at random for long, or prove folders of your own: GAMES=/home/you/beans
+conformance: ## play every game at random for long, or test games of your own: GAMES=/home/you/beans
 	@tools/environment $(WORK)
 	@TEMPLO_GAMES="$(GAMES)" TEMPLO_STATES="$${TEMPLO_STATES:-16000}" TEMPLO_WHOLE_GAMES="$${TEMPLO_WHOLE_GAMES:-3}" \
 		TEMPLO_POSTS="$${TEMPLO_POSTS:-2000}" .venv/bin/python -m pytest -s tests/games/test_conformance.py \
@@ -109,7 +109,7 @@ lab: ## play thousands of games of every preset, and write a report of each into
 	@tools/environment companion,lab
 	@.venv/bin/python -m lab all $(ARGS)
 
-chaos: ## let 10,000 tokens fall through 200 faults: ARGS="--seed S" has them again, "--workers 3" does it to a club
+chaos: ## drop 10,000 tokens through 200 faults: ARGS="--seed S" repeats a run, "--workers 3" runs a club
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.chaos.run $(ARGS)
@@ -118,7 +118,7 @@ crash: ## cut the power of both databases 10,000 times
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.crash $(ARGS)
 
-kernel: ## count on a real kernel with simulated lines, in QEMU: backends, the packages' controller, power cuts, the hotspot
+kernel: ## count on a real kernel with simulated lines, in QEMU: backends, packages, power cuts, the hotspot
 	@tools/environment $(WORK),gpiod
 	@.venv/bin/python -m tests.kernel.run $(ARGS)
 
@@ -127,9 +127,10 @@ pictures: ## draw the README's pictures from the running demo
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.pictures $(ARGS)
 
-docs: ## build the manual as a site, into build/site
-	@tools/environment docs
+docs: ## build the manual as a site, into build/site; check its links, and run the commands that it shows
+	@tools/environment $(WORK),docs
 	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=. .venv/bin/mkdocs build --strict $(ARGS)
+	@.venv/bin/python -m pytest -q tests/docs
 	@echo "The site is in build/site: open build/site/index.html."
 
 hardware: ## build the printable temple into build/hardware, with pictures, slices and wiring

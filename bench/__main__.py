@@ -34,6 +34,9 @@ PARTS = (
     "spectators",
     "start",
 )
+RECORDS = Path(__file__).resolve().parents[1] / "docs" / "measurements"
+"""Where `record` writes what a run printed: a file for each part, of its latest run."""
+
 ASKED_FOR = ("players", "seer", "hosted", "hostile", "scale")
 """Measurements that take minutes; they run only when they are named."""
 
@@ -43,8 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["against"]:
         return against.main(argv[1:])
+    records = argv[:1] == ["record"]
     parser = _parser()
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(argv[records:])
     if unknown := [part for part in arguments.parts if part not in (*PARTS, *ASKED_FOR)]:
         parser.error(f"part is {unknown[0]!r}; expected {', '.join((*PARTS, *ASKED_FOR))}")
     against.check_sizes(parser, arguments)
@@ -67,6 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"measuring {part} ...", flush=True)
             with tempfile.TemporaryDirectory(prefix="bench-") as folder, Programs(Path(folder)) as programs:
                 chapters.append(measures[part](programs))
+            if records:
+                print(f"wrote {record(part, argv[1:], chapters[-1])}", flush=True)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
@@ -75,6 +81,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"\n{_machine()}; {time.monotonic() - began:.0f} s\n")
     print(written(chapters))
     return 0
+
+
+def record(part: str, given: Sequence[str], chapter: Chapter) -> Path:
+    """Write what a part measured into its file among the documents, in place of what was there; return the file."""
+    flags = [word for word in given if word not in (*PARTS, *ASKED_FOR)]
+    command = f'make bench ARGS="{" ".join([part, *flags])}"'
+    file = RECORDS / f"{part}.txt"
+    file.write_text(f"{command}\n{_machine()}\n\n{written([chapter])}\n", "utf-8")
+    return file
 
 
 def _measures(arguments: argparse.Namespace) -> dict[str, Callable[[Programs], Chapter]]:
@@ -108,7 +123,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="make bench",
         description="Measures the temple beside comparable programs.",
-        epilog="'against REVISION' compares it with an earlier version of itself; see 'against --help'.",
+        epilog="'record' before the parts also writes what is printed into docs/measurements, in place of the last."
+        " 'against REVISION' compares it with an earlier version of itself; see 'against --help'.",
     )
     parser.add_argument(
         "parts",

@@ -31,7 +31,7 @@ EVERY = "every"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 2 where nothing could be played."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     if arguments.attended:
         _end_with_input()
     try:
@@ -257,14 +257,17 @@ def _report(findings: studies.Findings, path: Path, arguments: argparse.Namespac
         print(f"wrote {page}")
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m lab", description="Plays games of app players for designers.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared, setup, page = _shared_flags(), _setup_flags(), _page_flags()
     records, to, players = (argparse.ArgumentParser(add_help=False) for _ in range(3))
     records.add_argument("--records", type=Path, metavar="FILE", help="keep records there, and go on from them")
-    to.add_argument("--report", type=Path, default=Path("build/lab/report.html"), help="(%(default)s)")
+    to.add_argument(
+        "--report", type=Path, default=Path("build/lab/report.html"), help="the page to write (%(default)s)"
+    )
     players.add_argument("--one", default="app strong", help="who sits in one seat (%(default)s)")
     players.add_argument("--other", default="app practised", help="who sits in the others (%(default)s)")
 
@@ -272,13 +275,21 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--beside", action="store_true", help="also play the preset as it comes, and say what differs")
     made.set_defaults(command=run)
     made = commands.add_parser("compare", parents=[setup, shared, records], help="two setups on the same seeds")
-    made.add_argument("--with", dest="other", action="append", default=[], metavar="KEY=VALUE", required=True)
+    made.add_argument(
+        "--with",
+        dest="other",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        required=True,
+        help="an option of the other setup",
+    )
     made.set_defaults(command=compare)
     made = commands.add_parser("deck", parents=[shared, records, page, to], help="a deck beside the game's own")
-    made.add_argument("deck", metavar="FILE")
-    made.add_argument("--preset", default="classic")
-    made.add_argument("--seats", type=int)
-    made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    made.add_argument("deck", metavar="FILE", help="the deck")
+    made.add_argument("--preset", default="classic", help="which of Mexica's presets (%(default)s)")
+    made.add_argument("--seats", type=int, help="how many sit down (the largest table)")
+    made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option; @FILE for a text")
     made.set_defaults(command=deck, game="mexica", player=[])
     made = commands.add_parser("strategy", parents=[setup, shared, records], help="one habit pushed, each in turn")
     made.set_defaults(command=strategy)
@@ -289,13 +300,13 @@ def _parser() -> argparse.ArgumentParser:
     made = commands.add_parser(
         "balance", parents=[shared, records], help="what each seat wins at every preset, as TOML"
     )
-    made.add_argument("game")
+    made.add_argument("game", metavar="GAME", help="the game, such as mexica")
     made.set_defaults(command=even)
     made = commands.add_parser("replay", parents=[setup, shared], help="print every move of one game")
-    made.add_argument("--seed", type=int, required=True)
+    made.add_argument("--seed", type=int, required=True, help="the seed of the game")
     made.set_defaults(command=replay)
     made = commands.add_parser("all", parents=[shared, page], help="a report of every preset of every game")
-    made.add_argument("--into", type=Path, default=Path("build/lab"), help="(%(default)s)")
+    made.add_argument("--into", type=Path, default=Path("build/lab"), help="the folder of the reports (%(default)s)")
     made.set_defaults(command=everything)
     return parser
 
@@ -317,8 +328,10 @@ def _shared_flags() -> argparse.ArgumentParser:
 
 def _setup_flags() -> argparse.ArgumentParser:
     setup = argparse.ArgumentParser(add_help=False)
-    setup.add_argument("game")
-    setup.add_argument("preset", nargs="?", default="classic")
+    setup.add_argument("game", metavar="GAME", help="the game, such as mexica")
+    setup.add_argument(
+        "preset", nargs="?", default="classic", metavar="PRESET", help="which of its presets (%(default)s)"
+    )
     setup.add_argument("--seats", type=int, help="how many sit down (the largest table)")
     setup.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option; @FILE for a text")
     setup.add_argument(

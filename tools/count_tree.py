@@ -1,9 +1,8 @@
-"""Counts the code of git revisions: `python -m tools.count_tree BEFORE [NOW...] [--packages] [--write]`.
+"""Counts the code of git revisions: `python -m tools.count_tree BEFORE [NOW...] [--packages]`.
 
 It counts modules, imports and lines of `templo`, `controller` and `companion`, lines of the tests, files, and the
 code for three additions: a topic, a backend, a game. Every figure comes from the files of the revision, whatever the
-layout. With `--write` the table goes into decision 5, between its marks. `--packages` counts the lines of code of
-each package instead.
+layout. `--packages` counts the lines of code of each package instead.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ import grimp
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("templo", "controller", "companion")
-PAGE = ROOT / "docs" / "decisions" / "0005-packages-by-role.md"
-MARKS = r"(<!-- generated: {} -->\n).*?(<!-- end -->)"
 PAGES = (".html", ".css", ".js")
 GAME = re.compile(r"<!-- file: beans/__init__\.py -->\n```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -206,7 +203,6 @@ def main() -> None:
     parser.add_argument("before", metavar="BEFORE", help="a git revision")
     parser.add_argument("now", metavar="NOW", nargs="*", default=["HEAD"], help="later ones (HEAD)")
     parser.add_argument("--packages", action="store_true", help="count the lines of code of each package")
-    parser.add_argument("--write", action="store_true", help="put the table into decision 5")
     given = parser.parse_args()
     try:
         revisions = [commit_of(each) for each in (given.before, *given.now)]
@@ -215,10 +211,6 @@ def main() -> None:
     heads = ["before", *given.now[:-1], "now"]
     count = by_package if given.packages else figures
     columns = table({head: of_commit(each, count) for head, each in zip(heads, revisions, strict=True)})
-    if given.write:
-        page = PAGE.read_text("utf-8")
-        marks = re.compile(MARKS.format("packages" if given.packages else "count_tree"), re.DOTALL)
-        PAGE.write_text(marks.sub(lambda found: found[1] + columns + found[2], page), "utf-8")
     print(columns, end="")
 
 

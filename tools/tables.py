@@ -1,6 +1,7 @@
 """Writes what follows from declarations into the documents: ``python -m tools.tables``.
 
-That is a table between each pair of marks, and the dashboard of the club's example.
+That is what stands between each pair of marks: settings, commands, messages, metrics and the kit of games; and the
+dashboard of the club's example.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from controller.core.settings import DeclaredSettings
 from templo.contract import CONTRACT, access_rules
 from templo.contract.declarations import Catalogue, Declaration, Field, Place
 from templo.settings import declared_defaults, declared_settings
+from tools import commands, kit
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -41,8 +43,11 @@ def documents() -> dict[Path, str]:
     """Return every document that is written from declarations, as it should be."""
     tables: dict[str, dict[str, str]] = {
         "protocol.md": message_tables(),
-        "services.md": {"users": users_table(), "metrics": metrics_table()},
+        "broker.md": {"users": users_table()},
+        "prometheus.md": {"metrics": metrics_table()},
         "settings.md": {"settings": settings_table()},
+        "commands.md": {"commands": "\n".join(commands.sections())},
+        "kit.md": {"kit": "\n".join(kit.sections())},
         "club.md": {"alarms": alarms_table()},
     }
     written = {DOCS / name: with_tables((DOCS / name).read_text("utf-8"), each) for name, each in tables.items()}

@@ -21,23 +21,7 @@ from templo.settings import SettingsError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns 0 where the temple counts and its page answers, and 1 where it does not."""
-    parser = argparse.ArgumentParser(prog="templo-mayor", description="The temple that is installed on this machine.")
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    shown = commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
-    shown.add_argument("--no-secrets", action="store_true", help="leave out codes and passwords, for a log")
-    network = commands.add_parser(
-        "network", help="answer one request about the network, or open a hotspot; for units"
-    )
-    network.add_argument("action", choices=("serve", "watch"))
-    _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
-    _add_backup(commands)
-    _add_club_site(commands)
-    prepared = commands.add_parser(
-        "prepare-image", help="remove what copies of this card must not share, before it is copied"
-    )
-    prepared.add_argument("--yes", action="store_true", help="do not ask before tokens, tables and backups go")
-    given = parser.parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
     if given.command in ("backup", "restore"):
         return _backup(given, terminal)
@@ -65,6 +49,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = status.without_secrets(found)
     terminal.write(*status.described(found, terminal.code))
     return 0 if found.counts else 1
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(prog="templo-mayor", description="The temple that is installed on this machine.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    shown = commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
+    shown.add_argument("--no-secrets", action="store_true", help="leave out codes and passwords, for a log")
+    network = commands.add_parser(
+        "network", help="answer one request about the network, or open a hotspot; for units"
+    )
+    network.add_argument("action", choices=("serve", "watch"), help="answer one request, or keep watch")
+    _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
+    _add_backup(commands)
+    _add_club_site(commands)
+    prepared = commands.add_parser(
+        "prepare-image", help="remove what copies of this card must not share, before it is copied"
+    )
+    prepared.add_argument("--yes", action="store_true", help="do not ask before tokens, tables and backups go")
+    return parser
 
 
 def _add_tls(parser: argparse.ArgumentParser) -> None:

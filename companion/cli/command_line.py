@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion.cli import sheets
 
         return sheets.main(given[1:])
-    parser, subcommands = _parser()
+    parser, subcommands = make_parser()
     if given[:1] in ([], ["-h"], ["--help"]):
         from companion.cli import commands
 
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return commands.carry_out(arguments)
 
 
-def _parser() -> tuple[argparse.ArgumentParser, Any]:
+def make_parser() -> tuple[argparse.ArgumentParser, Any]:
     """Return the parser, and its commands."""
     parser = argparse.ArgumentParser(
         prog="templo-companion", description="Keeps score for the tables that play with a temple."

@@ -72,7 +72,7 @@ class Wish:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command ``launch``; return the exit code: 0 if it was ended by a person, else 1."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     if arguments.with_parent:
         end_with_parent(signal.SIGTERM, os.getppid())
     web, broker_port = (port or network.any_free_port() for port in arguments.ports)
@@ -100,7 +100,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="templo-companion launch", description="Start the broker, the companion and the temple together."
     )

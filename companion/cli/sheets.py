@@ -19,7 +19,7 @@ GAME_CRAFTER, TABLETOP_SIMULATOR = "game-crafter", "tabletop-simulator"
 
 def main(argv: Sequence[str]) -> int:
     """Run ``companion sheets``; returns the exit code."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     stock = STOCK if arguments.stock is None else arguments.stock
     printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts, stock)
     try:
@@ -37,7 +37,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="templo-companion sheets", description="Builds PDFs of the games' printable pages."
     )

@@ -40,7 +40,7 @@ _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     code: int
-    parser = _parser()
+    parser = make_parser()
     given = argparse.Namespace()
     try:
         given = parser.parse_args(arguments)
@@ -76,7 +76,8 @@ def _publish_refusal(given: argparse.Namespace) -> None:
         print("templo-controller: the broker does not answer, so that no page says this", file=sys.stderr)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     common = argparse.ArgumentParser(add_help=False)
     common.set_defaults(finds_daemon=False)
     add_flags(common)

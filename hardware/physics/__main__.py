@@ -84,7 +84,9 @@ def _parser() -> argparse.ArgumentParser:
         help="milliseconds from one drop to the next, and up to a quarter more",
     )
     parser.add_argument(
-        "--write", action="store_true", help=f"write {report.MEASURED.name} beside this program, and docs/counters.md"
+        "--write",
+        action="store_true",
+        help=f"write {report.MEASURED.name} beside this program, and docs/measurements/{report.RECORD.name}",
     )
     parser.add_argument(
         "--hands",

@@ -1,6 +1,6 @@
 """What the drops mean for the counter: the windows of its limits, and the bands that `calibrate` learns.
 
-It drops nothing and counts nothing. `measured.toml` and a table in `docs/counters.md` hold what it wrote last.
+It drops nothing and counts nothing. `measured.toml` and `docs/measurements/physics.txt` hold what it wrote last.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from hardware.physics.optics import BLACK, EASY, GREY, PALE, WORST, Receiver
 from hardware.physics.world import build
 
 MEASURED = Path(__file__).with_name("measured.toml")
-COUNTERS = Path(__file__).resolve().parents[2] / "docs" / "counters.md"
-BEGIN, END = "<!-- by make physics -->\n", "<!-- to here -->\n"
+RECORD = Path(__file__).resolve().parents[2] / "docs" / "measurements" / "physics.txt"
 
 REASONS = {
     "min_break_ms": "what only grazes the beam is shorter; the narrowest token, over-driven, is a third longer",
@@ -136,12 +135,9 @@ def line(kind: Token, batches: Sequence[Batch]) -> str:
 
 
 def write(temple: Temple, command: str, tallies: Sequence[Tally], alone: Alone, hands: Mapping[Token, Hands]) -> None:
-    """Write `measured.toml`, and the table in `docs/counters.md`."""
+    """Write `measured.toml`, and the tables among the documents."""
     MEASURED.write_text("\n".join(_toml(temple, command, tallies, alone, hands)), "utf-8")
-    text = COUNTERS.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    COUNTERS.write_text(before + BEGIN + "\n".join(table(temple, alone)) + "\n" + END + after, "utf-8")
+    RECORD.write_text("\n".join([f'make physics ARGS="{command}"', "", *table(temple, alone), ""]), "utf-8")
 
 
 def table(temple: Temple, alone: Alone) -> Iterator[str]:

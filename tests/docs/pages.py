@@ -26,3 +26,17 @@ def code(page: Path) -> Iterator[str]:
         if language in SHELLS:
             yield from block.replace("\\\n", " ").splitlines()
     yield from re.findall(r"`([^`\n]+)`", text_without_fences(page))
+
+
+_GENERATED = re.compile(r"<!-- (?:generated:|table|by) .*?<!-- (?:end|to here) -->", re.DOTALL)
+
+
+def written(page: Path) -> str:
+    """Return what people wrote of a page: it without what programs put between marks."""
+    return _GENERATED.sub("", page.read_text("utf-8"))
+
+
+def words_of(page: Path) -> int:
+    """Return how many words people wrote on a page; code, a table's lines and other signs are none."""
+    words = _FENCE.sub("", written(page)).split()
+    return sum(any(letter.isalnum() for letter in word) for word in words)

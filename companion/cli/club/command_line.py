@@ -32,7 +32,7 @@ _COMMANDS = ("status", "stop", "kill", "start", "log", "quit")
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line after ``club``; returns the exit code: 0 where all went well, else 1."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     folder = arguments.folder.absolute()
     if arguments.command:
         return _direct(folder, [arguments.command, *arguments.names])
@@ -63,7 +63,8 @@ def default_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"templo-club-{os.geteuid()}"
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="templo-companion club",
         description="Run PostgreSQL, brokers, workers, a proxy with TLS and simulated temples on this machine.",

@@ -10,6 +10,7 @@ from companion.games.kit.chance import Below
 from companion.games.kit.moves import Move
 
 BEGINNER, CASUAL, PRACTISED, STRONG = "beginner", "casual", "practised", "strong"
+"""The names of the levels at which the app plays."""
 
 LEVELS = (BEGINNER, CASUAL, PRACTISED, STRONG)
 """The weakest first. `PRACTISED` is every game's, and how the app plays where nobody chose a level.

@@ -16,9 +16,13 @@ CHANCE: Seat = "chance"
 """The seat of dice, bags and decks: its moves are outcomes, typed in, rolled or given by a test."""
 
 Arg: TypeAlias = int | str
+"""An argument of a move."""
 Value: TypeAlias = int | str
+"""The value of an option."""
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""What a page may be given."""
 Facts: TypeAlias = Mapping[str, Arg]
+"""What a text names, by the names in its braces."""
 
 
 class Move(NamedTuple):

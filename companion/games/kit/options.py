@@ -12,9 +12,11 @@ from msgspec import Struct
 from companion.games.kit.moves import Facts, Value
 
 LONGEST_TEXT = 200_000
+"""The most characters of a text for an option."""
 LONGEST_LINE = 1_000
+"""The most characters of one of its lines."""
 MOST_LINES = 10_000
-"""The most characters of a text for an option and of one of its lines, and the most lines."""
+"""The most lines of such a text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,11 @@ from typing import Any, TypeAlias
 from companion.games.kit.moves import Json
 
 View: TypeAlias = Mapping[str, Any]
+"""What a seat may see of a state, as `Page.view` returns it."""
 Slice: TypeAlias = dict[str, Json]
+"""The part of a view that one region of a page shows."""
 Choices: TypeAlias = list[Mapping[str, Any]]
+"""The moves that a page offers, one level of them."""
 
 
 def whose_turn(view: View) -> Slice:

@@ -1,7 +1,7 @@
 """Metrics for Prometheus: the temples' health and their counts, without players, titles or codes.
 
-Each is declared once. What a companion exports, the tables of docs/services.md and docs/club.md, and the dashboard in
-docs/examples/club follow from the declarations.
+Each is declared once. What a companion exports, the tables of docs/prometheus.md and docs/club.md, and the dashboard
+in docs/examples/club follow from the declarations.
 """
 
 from __future__ import annotations
