@@ -110,6 +110,22 @@ def declared_defaults(declared: type, prefix: str = "") -> Mapping[str, object]:
     return found
 
 
+def described(declared: type, word: str = "") -> Iterator[str]:
+    """Yield in lines for a terminal what each setting does and takes whose name or description has a word.
+
+    >>> from templo.broker import BrokerSettings
+    >>> for line in described(BrokerSettings, "silent connection"):
+    ...     print(line)
+    keepalive_s: seconds from 2 to 3600
+      How often a silent connection is checked; after half as long again the broker publishes `lost`.
+      Raise it on a slow network.
+    """
+    for key, setting in sorted(declared_settings(declared).items()):
+        if word.lower() in f"{key} {setting.about}".lower():
+            yield f"{key}: {setting.expected}"
+            yield from (f"  {sentence}" for sentence in setting.about.replace(". ", ".\n").split("\n"))
+
+
 def _walked(declared: type, prefix: str) -> Iterator[Setting]:
     for name, hint in get_type_hints(declared, include_extras=True).items():
         if is_dataclass(hint):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from companion.cli.arguments import readable_file
+from companion.settings import Settings
 from templo import __version__
-from templo.settings import SettingFlag, SettingsError, add_flags
+from templo.settings import SettingFlag, SettingsError, add_flags, described
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,9 +48,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SettingsError as error:
         print(f"templo-companion: {error}", file=sys.stderr)
         return 2
+    if arguments.command == "settings":
+        return _print_settings(arguments.word)
     from companion.cli import commands
 
     return commands.carry_out(arguments)
+
+
+def _print_settings(word: str) -> int:
+    try:
+        print("\n".join(described(Settings, word)), flush=True)
+    except BrokenPipeError:  # the reader is gone; nothing more may be written, not even at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, Any]:
@@ -97,6 +109,8 @@ def make_parser() -> tuple[argparse.ArgumentParser, Any]:
     _add_store(everything)
     _add_forget(commands)
     _add_held(commands)
+    known = commands.add_parser("settings", help="print what each setting does, when to change it and what it takes")
+    known.add_argument("word", nargs="?", default="", metavar="WORD", help="only those that this word is about")
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("club", help="run several companions, brokers and simulated temples together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the printable pages", add_help=False)

@@ -19,14 +19,14 @@ from controller.app.explanations import BEAMS, NOTICES, TROUBLES, calibration_li
 from controller.app.settings import PROGRAM, broker_in_spite_of, load, named_file
 from controller.core.calibration import MOST, USUAL
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
-from controller.core.settings import Settings
+from controller.core.settings import DeclaredSettings, Settings
 from controller.simulation.beams import MOST_DROPS
 from controller.simulation.parser import BELOW, ScenarioError
 from templo import __version__, logs
 from templo.contract import God, Trouble
 from templo.liveness import refused_settings, supervisor
 from templo.quoting import counted
-from templo.settings import SettingFlag, SettingsError, add_flags, given_flags, usual_files
+from templo.settings import SettingFlag, SettingsError, add_flags, described, given_flags, usual_files
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -46,6 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = parser.parse_args(arguments)
         if given.command is _pair:  # it writes settings, so it must run although the present ones are wrong
             code = _pair(given)
+            return code
+        if given.command is _settings:
+            code = _settings(given)
             return code
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
         logs.set_up("templo-controller", settings.log)
@@ -100,6 +103,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_calibrate(commands, requesting)
     _add_status(commands, requesting)
     _add_check(commands, common)
+    _add_settings(commands)
     _add_dismiss(commands, requesting)
     _add_export(commands, requesting)
     _add_pair(commands)
@@ -186,6 +190,12 @@ def _add_status(commands: Any, requesting: argparse.ArgumentParser) -> None:
 def _add_check(commands: Any, common: argparse.ArgumentParser) -> None:
     check = commands.add_parser("check", parents=[common], help="check the settings, and do nothing else")
     check.set_defaults(command=_check, simulate=False)
+
+
+def _add_settings(commands: Any) -> None:
+    known = commands.add_parser("settings", help="print what each setting does, when to change it and what it takes")
+    known.add_argument("word", nargs="?", default="", metavar="WORD", help="only those that this word is about")
+    known.set_defaults(command=_settings)
 
 
 def _add_dismiss(commands: Any, requesting: argparse.ArgumentParser) -> None:
@@ -377,6 +387,12 @@ def _status(settings: Settings, given: argparse.Namespace) -> int:
 def _check(_settings: Settings, _given: argparse.Namespace) -> int:
     """Print that the settings, which have been read, are right."""
     print("The settings are right.")
+    return 0
+
+
+def _settings(given: argparse.Namespace) -> int:
+    """Print the settings that there are; it reads none, so that wrong ones do not matter."""
+    print("\n".join(described(DeclaredSettings, given.word)))
     return 0
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from companion.cli import command_line as companion_program
 from companion.settings import Settings as CompanionSettings
+from controller.app import command_line as controller_program
 from controller.app import settings as controller
 from controller.core.settings import DeclaredSettings
 from templo.quoting import nearest
@@ -40,6 +43,21 @@ def test_every_setting_says_what_it_does_when_to_change_it_and_its_unit(declared
     for key, setting in declared_settings(declared).items():
         assert re.fullmatch(r"[A-Z].{10,140}\. [`A-Z].{8,90}\.", setting.about), f"{key}: {setting.about!r}"
         assert not setting.expected.startswith("a whole number"), f"{key} has no unit"
+
+
+@pytest.mark.parametrize("program", [controller_program.main, companion_program.main])
+def test_both_programs_print_the_settings_that_a_word_is_about(
+    program: Callable[[list[str]], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program(["settings", "KEEPALIVE"]) == 0
+    key, *sentences = capsys.readouterr().out.splitlines()
+    assert key == "broker.keepalive_s: seconds from 2 to 3600"
+    assert (
+        " ".join(each.strip() for each in sentences)
+        == declared_settings(DeclaredSettings)["broker.keepalive_s"].about
+    )
+    assert program(["settings"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 50
 
 
 @pytest.mark.parametrize(
