@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import typing
 from collections.abc import Iterator, Mapping
@@ -98,10 +99,12 @@ def _declared(thing: type) -> Iterator[tuple[str, str, str]]:
 
 def _default(value: object) -> str:
     """Return a default, or a word for one that has no short form, such as a function."""
-    return "..." if callable(value) or len(repr(value)) > 24 or " at 0x" in repr(value) else repr(value)
+    short = json.dumps(value) if isinstance(value, str) else repr(value)
+    return "..." if callable(value) or len(short) > 24 or " at 0x" in short else short
 
 
 def _plain(hint: object) -> str:
+    hint = getattr(hint, "__forward_arg__", hint)
     return hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint))
 
 

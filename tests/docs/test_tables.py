@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+import inspect
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from companion.games import kit as games_kit
 from companion.web.routes.metrics import METRICS
-from tools import tables
+from tools import commands, kit, tables
 
 NAMES = re.compile(r"\b(?:templo|process)_[a-z_]+\b")
 PANELS = tables.dashboard()["panels"]
@@ -51,3 +55,43 @@ def test_every_panel_of_the_dashboard_has_a_place_of_its_own() -> None:
     assert len(cells) == len(set(cells))
     assert max(x for x, _ in cells) < 24
     assert len({panel["id"] for panel in PANELS}) == len(PANELS)
+
+
+def test_the_reference_is_not_written_while_an_option_does_not_say_what_it_does() -> None:
+    parser = argparse.ArgumentParser(prog="templo-thing")
+    parser.add_argument("--said", help="what it does")
+    parser.add_argument("--unsaid", default=3, help="(%(default)s)")
+    with pytest.raises(ValueError, match="templo-thing: unsaid does not say what it does"):
+        list(commands.options(parser))
+
+
+def test_the_reference_is_not_written_while_a_name_of_the_kit_does_not_say_what_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @dataclass
+    class Unsaid:
+        beans: int
+
+    monkeypatch.setattr(kit, "names", lambda: [("Unsaid", "companion.games.kit.moves", Unsaid)])
+    with pytest.raises(ValueError, match="Unsaid does not say what it is"):
+        list(kit.sections())
+
+
+def test_every_public_name_of_the_kit_is_in_its_reference_with_what_it_means() -> None:
+    text = "\n".join(kit.sections())
+    public = {
+        name for name in vars(games_kit) if not name.startswith("_") and not inspect.ismodule(vars(games_kit)[name])
+    }
+    assert public - {"Struct", "fields", "replace"} == set(re.findall(r"^## (\w+)$", text, re.MULTILINE))
+
+
+def test_the_reference_shows_the_commands_of_each_program_with_their_options() -> None:
+    text = "\n".join(commands.sections())
+    for shown in (
+        "| `held count` |",
+        "| `--store STORE` |",
+        "| `calibrate` |",
+        "## templo-broker-access",
+        "| `duel` |",
+    ):
+        assert shown in text
