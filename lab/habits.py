@@ -91,7 +91,7 @@ def of(game: Game[Any]) -> list[str]:
     """Return the habits that the moves of a game suggest: each kind of move made whenever possible, or never."""
     found: dict[str, None] = {}
     for each in game.rules.table or ():
-        if each.by not in (PLAYERS, ANYONE) or each.name in game.playtest.chores:
+        if each.by not in (PLAYERS, ANYONE) or each.name in game.chores:
             continue
         values = next(iter(each.args.values())).values if each.args else ()
         words = [value for value in values if isinstance(value, str)]

@@ -213,7 +213,7 @@ def _steps(
         else:
             for seat in acting:
                 at.seat, at.player = seat, players[seat]
-                listed = [each for each in game.rules.moves(state, seat) if each.name not in game.playtest.chores]
+                listed = [each for each in game.rules.moves(state, seat) if each.name not in game.chores]
                 move_ = able[seat](game, state, seat, listed, below[seat]) if listed else None
                 if move_ is not None:
                     move = move_

@@ -609,7 +609,8 @@ class Table:
         modes = {chair.seat: chair.away for chair in self.chairs if chair.away in (*LEVEL_OF, PASSED)}
         for seat in sorted(acting, key=lambda each: each != on_turn):
             if mode := modes.get(seat):
-                moves = self.game.rules.moves(self.state, seat)
+                chores = self.game.chores
+                moves = [move for move in self.game.rules.moves(self.state, seat) if move.name not in chores]
                 if seat != on_turn and on_turn in acting:
                     # Nobody waits for another seat to do what the seat on turn may do as well, above all ending its
                     # turn.

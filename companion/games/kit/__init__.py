@@ -11,6 +11,9 @@ from companion.games.kit.chance import outcome as outcome
 from companion.games.kit.chance import shuffled as shuffled
 from companion.games.kit.codec import decoded as decoded
 from companion.games.kit.codec import encoded as encoded
+from companion.games.kit.counted import Fallen as Fallen
+from companion.games.kit.counted import TokenCount as TokenCount
+from companion.games.kit.counted import Tokens as Tokens
 from companion.games.kit.data import data_file as data_file
 from companion.games.kit.game import Game as Game
 from companion.games.kit.guide import Guide as Guide

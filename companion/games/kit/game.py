@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from companion.games.kit.chance import Below
@@ -49,6 +50,11 @@ class Game(Generic[S]):
     written: Callable[[S], str] = _no_text
     """That text, with or without faults."""
 
+    @cached_property
+    def chores(self) -> frozenset[str]:
+        """The names of the moves that set right what happened at the table; no app player makes them."""
+        return self.playtest.chores | {each.name for each in self.rules.table or () if each.chore}
+
     def decide(
         self,
         view: Mapping[str, Json],
@@ -67,4 +73,4 @@ class Game(Generic[S]):
         chosen: Move | None = self.bot.decide(view, moves, below, skill)
         if chosen is None or not skill.slips or below(100) >= skill.slips:
             return chosen
-        return slipped([move for move in moves if move.name not in self.playtest.chores] or [chosen], below)
+        return slipped([move for move in moves if move.name not in self.chores] or [chosen], below)

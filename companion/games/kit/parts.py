@@ -12,7 +12,7 @@ from companion.games.kit.codec import encoded
 from companion.games.kit.guide import Guide, by_choices
 from companion.games.kit.levels import LEVELS, PRACTISED, Skill
 from companion.games.kit.log import Line
-from companion.games.kit.moves import CHANCE, Arg, Choice, Json, Move, Refusal, Seat, Value
+from companion.games.kit.moves import CHANCE, TEMPLE, Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.result import Result
 from companion.games.kit.table import MoveTable
 from companion.games.kit.temple import Mood, TokenAudit, TokenDrop
@@ -43,6 +43,10 @@ _FOLLOWS: Any = None
 
 def _no_chance(state: Any) -> Chance | None:
     return None
+
+
+def _never_anything(state: Any) -> Iterable[Move]:
+    return ()
 
 
 def _not_amendable(state: Any, options: Mapping[str, Value]) -> Refusal:
@@ -91,7 +95,14 @@ class Rules(Generic[S]):
     moves: Callable[[S, Seat], list[Move]] = _FOLLOWS
     """Exactly the legal moves of a seat, sorted; of `CHANCE` the outcomes that may come now."""
     listed: Callable[[S], Iterable[Move]] | None = None
-    """The legal moves of the seat that must act, where there are no `moves`: a move is legal where it is listed."""
+    """The legal moves of the seat that must act, where there are no `moves`: a move is legal where it is listed.
+
+    The temple's moves are legal in every state and are not listed; a token may fall at any time.
+    """
+    anytime: Callable[[S], Iterable[Move]] = _never_anything
+    """Moves that every seat may make beside the listed ones, whoever is on turn, even after the end."""
+    seats: Callable[[S], tuple[Seat, ...]] = attrgetter("seats")
+    """The seats of the table, for moves that any of them may make at any time."""
     table: MoveTable[S] | None = None
     """Every move of the game with its arguments, who makes it and what it does; `play` follows from it."""
     play: Callable[[S, Seat, Move], S | Refusal] = _FOLLOWS
@@ -146,16 +157,23 @@ class Rules(Generic[S]):
         return self.table.facts(move) if self.table else dict(zip("n", move.args, strict=False))
 
     def _actors(self, state: S) -> tuple[Seat, ...]:
-        if self.chance(state):
-            return (CHANCE,)
-        seat = self.on_turn(state)
-        return () if seat is None else (seat,)
+        first = self._first(state)
+        acting = () if first is None else (first,)
+        if not any(True for _ in self.anytime(state)):
+            return acting
+        return (*acting, *(seat for seat in self.seats(state) if seat != first))
+
+    def _first(self, state: S) -> Seat | None:
+        """Return who must act: chance while something is due from it, else the seat on turn."""
+        return CHANCE if self.chance(state) else self.on_turn(state)
 
     def _sorted(self, state: S, seat: Seat) -> list[Move]:
         if self.listed is None or seat not in self.to_act(state):
             return []
         due = self.chance(state)
-        return sorted(due.outcomes if due else self.listed(state))
+        first = seat == self._first(state)
+        legal: Iterable[Move] = (due.outcomes if due else self.listed(state)) if first else ()
+        return sorted(legal if seat == CHANCE else [*legal, *self.anytime(state)])
 
     def _flat(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
         return [] if picked else [Choice(move.name, self.facts(move), move=move) for move in self.moves(state, seat)]
@@ -166,10 +184,15 @@ class Rules(Generic[S]):
         return self.table.play if self.listed is None else self.table.guarded(self._gate, self._legal).play
 
     def _gate(self, state: S, seat: Seat, move: Move) -> Refusal | None:
-        return None if seat in self.to_act(state) else Refusal("not_yours")
+        return None if self._is_token(seat, move) or seat in self.to_act(state) else Refusal("not_yours")
 
     def _legal(self, state: S, seat: Seat, move: Move) -> Refusal | None:
-        return None if move in self.moves(state, seat) else Refusal("not_now", {"move": move.name})
+        fine = self._is_token(seat, move) or move in self.moves(state, seat)
+        return None if fine else Refusal("not_now", {"move": move.name})
+
+    def _is_token(self, seat: Seat, move: Move) -> bool:
+        """Return whether a move is the temple's own, which is legal in every state."""
+        return seat == TEMPLE and self.table is not None and self.table.belongs(move, TEMPLE)
 
 
 def _as_made(before: Any, by: Seat, move: Move, seat: Seat | None) -> Move:

@@ -51,7 +51,7 @@ def preview(game: Game[Any], state: Any, seat: Seat, move: Move) -> Preview:
         return Preview()
     page = game.page
     certain = tuple(page.changes(before, seat, move, after))
-    if move.name in game.playtest.chores or not page.follows(after):
+    if move.name in game.chores or not page.follows(after):
         return Preview(certain)
     assumed, ways = False, list[Way]()
     for share, ended, decided in _ends(game, after, Fraction(1)):

@@ -114,6 +114,8 @@ class MoveType(Generic[S]):
     during: tuple[str, ...] = ()
     optional: int = 0
     names_seat: bool = False
+    chore: bool = False
+    """Whether it sets right what happened at the table: only people make it, never the app for an absent player."""
     _allowed: tuple[Collection[Arg], ...] | None = field(init=False, repr=False, compare=False)
     """The values of each argument, where values are all that there is to look at."""
 
@@ -212,6 +214,10 @@ class MoveTable(Generic[S]):
     ) -> MoveTable[S]:
         """Return the same table with another `gate` and another `legal`."""
         return MoveTable(*self._all, seats=self._seats, stage=self._stage, gate=gate, legal=legal)
+
+    def belongs(self, move: Move, owner: Seat) -> bool:
+        """Return whether a move is its owner's alone, `CHANCE`'s or `TEMPLE`'s."""
+        return any(each.by == owner for each in self._types.get(move.name, {}).values())
 
     def play(self, state: S, seat: Seat, move: Move) -> S | Refusal:
         """Return the state after a seat's move, or why it cannot be made."""

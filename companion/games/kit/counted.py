@@ -1,0 +1,188 @@
+"""The temple as a counter of a game's own: who gave how many tokens to which god, with the moves that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from companion.games.kit.log import Line
+from companion.games.kit.moves import TEMPLE, Move, Refusal, Seat
+from companion.games.kit.parts import TempleRules
+from companion.games.kit.table import MoveType, one_of, printable, text
+from companion.games.kit.temple import LEFT_TO_RIGHT, TokenAudit, TokenDrop, UnclaimedToken
+
+S = TypeVar("S")
+
+OVER = "over"
+"""The doubt about a token that fell after the end."""
+
+
+class Fallen(Struct, frozen=True):
+    """A token that fell: its id and god, whose turn it was, and why it waits or waited for a person."""
+
+    id: str
+    god: str
+    seat: Seat
+    doubt: str = ""
+    claimed: bool = False
+    """Whether a person said whose it is: then its temple can no longer doubt it."""
+
+
+class Tokens(Struct, frozen=True):
+    """The tokens of a game: those that count, those that wait for a person, and those that were none.
+
+    >>> tokens = Tokens(counted=(Fallen("a1", "tlaloc", "red"), Fallen("b2", "huitzilopochtli", "blue")))
+    >>> tokens.count(), tokens.count("tlaloc"), tokens.count(seat="blue")
+    (2, 1, 1)
+    """
+
+    counted: tuple[Fallen, ...] = ()
+    waiting: tuple[Fallen, ...] = ()
+    dismissed: tuple[Fallen, ...] = ()
+
+    def count(self, god: str = "", seat: Seat = "") -> int:
+        """Return how many tokens count: all, or those of one god, of one seat, or both."""
+        return sum(god in ("", each.god) and seat in ("", each.seat) for each in self.counted)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount(Generic[S]):
+    """Counts a temple's tokens in a state with the fields ``seats`` and ``tokens``, the latter a `Tokens`.
+
+    A token counts for the seat whose turn it is. One that is doubted waits, and any seat may say whose it was, or
+    that it was none. A game takes its parts: `moves` into its table, `settling` as `Rules.anytime`, `temple` as
+    `Game.temple`, `lines` into its log. Without ``lines`` of its own the texts for all of it are the shell's.
+    """
+
+    on_turn: Callable[[S], Seat | None]
+
+    @property
+    def moves(self) -> tuple[MoveType[S], ...]:
+        """The rows for the table of moves."""
+        token = {"token": text("[0-9A-Za-z][0-9A-Za-z_-]{0,63}", "a token's id", "bad_token")}
+        reason = {"doubt": text("([a-z][a-z0-9_]{0,31})?", "a reason", "bad_doubt")}
+        return (
+            MoveType("token", self._fall, {**token, "god": one_of(*LEFT_TO_RIGHT), **reason}, TEMPLE),
+            MoveType("doubt", self._doubt, {**token, **reason}, TEMPLE),
+            MoveType(
+                "claim", self._claim, {**token, "seat": text("[a-z0-9_]{1,40}", "seat", "unknown_seat")}, chore=True
+            ),
+            MoveType("dismiss", self._dismiss, token, chore=True),
+        )
+
+    @property
+    def temple(self) -> TempleRules[S]:
+        """What the game does with a temple's tokens."""
+        return TempleRules(drop=self._dropped, audit=self._audit, doubted=self._doubted)
+
+    def settling(self, state: S) -> list[Move]:
+        """Return the moves that settle tokens that wait, which any seat may make."""
+        return [
+            move
+            for token in _of(state).waiting
+            for move in (Move("dismiss", (token.id,)), *(Move("claim", (token.id, each)) for each in _seats(state)))
+        ]
+
+    def lines(self, before: S, seat: Seat, move: Move) -> list[Line]:
+        """Return what a move did with a token, for the log; nothing for any other move."""
+        if move.name not in ("token", "doubt", "claim", "dismiss"):
+            return []
+        here = _of(before)
+        found = next((each for each in (*here.waiting, *here.counted) if each.id == move.args[0]), None)
+        token = found or Fallen(
+            str(move.args[0]), str(move.args[1]), self.on_turn(before) or "", self._why(before, move)
+        )
+        match move.name:
+            case "token" if token.doubt:
+                return [Line("token_waits", {"god": token.god, "n": 1}, token.god, adds="n")]
+            case "token":
+                return [Line("token_fell", {"seat": token.seat, "god": token.god, "n": 1}, token.god, adds="n")]
+            case "doubt":
+                return [Line("token_doubted", {"god": token.god, "n": 1}, token.god, adds="n")]
+            case "claim":
+                facts = {"seat": move.args[1], "god": token.god, "n": 1, "by": seat}
+                return [Line("token_claimed", facts, token.god, adds="n")]
+        return [Line("token_dismissed", {"god": token.god, "n": 1, "by": seat}, token.god, adds="n")]
+
+    def _why(self, state: S, move: Move) -> str:
+        doubt = str(move.args[2]) if move.name == "token" else ""
+        return doubt or (OVER if self.on_turn(state) is None else "")
+
+    def _fall(self, state: S, token: str, god: str, doubt: str) -> S | Refusal:
+        here, seat = _of(state), self.on_turn(state)
+        if any(each.id == token for each in (*here.counted, *here.waiting, *here.dismissed)):
+            return Refusal("known_token", {"token": token})
+        if why := doubt or ("" if seat else OVER):
+            return _with(state, replace(here, waiting=(*here.waiting, Fallen(token, god, seat or "", why))))
+        return _with(state, replace(here, counted=(*here.counted, Fallen(token, god, seat or ""))))
+
+    def _doubt(self, state: S, token: str, doubt: str) -> S | Refusal:
+        here, found = _of(state), _found(_of(state).counted, token)
+        if found is None or found.claimed:
+            return Refusal("unknown_token", {"token": printable(token)})
+        waiting = (*here.waiting, replace(found, doubt=doubt))
+        return _with(state, replace(here, counted=_without(here.counted, found), waiting=waiting))
+
+    def _claim(self, state: S, token: str, seat: Seat) -> S | Refusal:
+        here, found = _of(state), _found(_of(state).waiting, token)
+        if found is None:
+            return Refusal("unknown_token", {"token": printable(token)})
+        if seat not in _seats(state):
+            return Refusal("unknown_seat", {"seat": printable(seat)})
+        counted = (*here.counted, replace(found, seat=seat, claimed=True))
+        return _with(state, replace(here, waiting=_without(here.waiting, found), counted=counted))
+
+    def _dismiss(self, state: S, token: str) -> S | Refusal:
+        here, found = _of(state), _found(_of(state).waiting, token)
+        if found is None:
+            return Refusal("unknown_token", {"token": printable(token)})
+        return _with(state, replace(here, waiting=_without(here.waiting, found), dismissed=(*here.dismissed, found)))
+
+    def _dropped(self, state: S, drop: TokenDrop) -> Move:
+        return Move("token", (drop.id, drop.god, drop.doubt))
+
+    def _doubted(self, state: S, drop: TokenDrop) -> Move | None:
+        found = _found(_of(state).counted, drop.id)
+        return Move("doubt", (drop.id, drop.doubt)) if found and not found.claimed else None
+
+    def _audit(self, state: S) -> TokenAudit:
+        here = _of(state)
+        return TokenAudit(
+            counted=frozenset(each.id for each in here.counted),
+            dismissed=frozenset(each.id for each in here.dismissed),
+            waiting=tuple(_asked(state, each) for each in here.waiting),
+            credited={god: here.count(god) for god in LEFT_TO_RIGHT},
+        )
+
+
+def _asked(state: Any, token: Fallen) -> UnclaimedToken:
+    seats = sorted(_seats(state), key=lambda seat: seat != token.seat)
+    claims = {seat: Move("claim", (token.id, seat)) for seat in seats}
+    return UnclaimedToken(token.id, token.god, token.doubt, claims, Move("dismiss", (token.id,)), token.seat or None)
+
+
+def _of(state: Any) -> Tokens:
+    tokens: Tokens = state.tokens
+    return tokens
+
+
+def _seats(state: Any) -> tuple[Seat, ...]:
+    seats: tuple[Seat, ...] = state.seats
+    return seats
+
+
+def _with(state: S, tokens: Tokens) -> S:
+    changed: S = replace(state, tokens=tokens)  # type: ignore[type-var]
+    return changed
+
+
+def _found(tokens: Sequence[Fallen], token: str) -> Fallen | None:
+    return next((each for each in tokens if each.id == token), None)
+
+
+def _without(tokens: tuple[Fallen, ...], token: Fallen) -> tuple[Fallen, ...]:
+    return tuple(each for each in tokens if each is not token)
