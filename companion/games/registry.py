@@ -85,10 +85,16 @@ def _imported(folder: Path) -> ModuleType:
         raise RegistryError(f"game folder {folder} cannot be imported: {fault}") from error
 
 
-def _place(error: BaseException, folder: Path) -> str:
-    """Return the last line of a game folder that an error passed through; a syntax error names its own."""
+def place(error: BaseException, folder: Path) -> tuple[Path, int] | None:
+    """Return the last file and line of a game folder that an error passed through, code or template; or None."""
     lines = [f for f in traceback.extract_tb(error.__traceback__) if folder in Path(f.filename).parents]
-    return f" (line {lines[-1].lineno} of {Path(lines[-1].filename).relative_to(folder)})" if lines else ""
+    return (Path(lines[-1].filename), lines[-1].lineno or 1) if lines else None
+
+
+def _place(error: BaseException, folder: Path) -> str:
+    """Return where in a game folder an error was raised, in words; a syntax error names its own line."""
+    found = place(error, folder)
+    return f" (line {found[1]} of {found[0].relative_to(folder)})" if found else ""
 
 
 def _imported_from_afar(name: str, first: Path) -> ModuleType:

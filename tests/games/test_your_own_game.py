@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from companion.games import registry
+from tests.companion.web.conftest import home_with
 from tests.games import test_conformance
 from tests.games.playouts import combinations
+from tests.games.test_game_pages import open_every_page
 from tests.games.your_own_game import PAGE, files, loaded
 
 
@@ -68,3 +71,27 @@ def test_the_suite_finds_what_is_wrong_with_a_game(
     monkeypatch.setattr(test_conformance, "STATES", 0)
     with loaded(tmp_path, ((was, is_),)) as game, pytest.raises((AssertionError, ValueError), match=found):
         test_conformance.test_random_play_keeps_every_law_of_a_game(combinations([game])[0])
+
+
+@pytest.mark.parametrize(
+    ("file", "was", "is_", "found"),
+    [
+        ("templates/play/board.html", "slice.scores.items()", "slice.points.items()", r"board.html:3: UndefinedError"),
+        ("templates/play/board.html", "slice.acting)", "slice.acting", r"board.html:4: TemplateSyntaxError"),
+        ("templates/play/screen.html", 'region("log")', 'region("logs")', r"screen.html:1: KeyError: 'logs'"),
+        ("texts/es.toml", 'stop = "Parar', 'halt = "Parar', r"MissingText: no words for 'choice.stop' in 'es'"),
+        ("texts/en.toml", 'one = "{seat:who} threw {n}', 'one = "{who:who} threw {n}', r"needs the fact 'who'"),
+    ],
+    ids=["unknown", "syntax", "region", "text", "fact"],
+)
+def test_a_page_that_does_not_open_is_found_with_its_file_and_line(
+    tmp_path: Path, file: str, was: str, is_: str, found: str
+) -> None:
+    with loaded(tmp_path) as game:
+        path = registry.folder(game) / file
+        assert was in path.read_text(encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8").replace(was, is_), encoding="utf-8")
+        for home in home_with(tmp_path, {game.name: game}):
+            home.app.config["PROPAGATE_EXCEPTIONS"] = True
+            with pytest.raises(AssertionError, match=found):
+                open_every_page(home, combinations([game])[0])

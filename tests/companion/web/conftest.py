@@ -97,7 +97,8 @@ class WebHome(Home):
             self.store.close()
             self.playtests.close()
         self.store = SqlStore(self.url)
-        self.services = Services.over(Workspace(self.store, self.games, self.clock, self.entropy, self.hub.publish))
+        self.workspace = Workspace(self.store, self.games, self.clock, self.entropy, self.hub.publish)
+        self.services = Services.over(self.workspace)
         # The lab plays nothing here: its stand-in ends at once.
         self.playtests = Playtests(Path(self.url.removeprefix("sqlite:///")).with_name("playtests"), python=("true",))
         config = WebConfig(
