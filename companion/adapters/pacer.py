@@ -108,3 +108,5 @@ class Pacer(Background):
             except ServiceError as error:
                 log.warning("the app's move at table %s waits: %s", table_id, error)
                 self._due[table_id] = now + IDLE_S
+            except Exception:  # what a game's rules or its app player raise stops that table alone
+                log.exception("the app's move at table %s failed; people may go on", table_id)

@@ -31,6 +31,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion.cli import sheets
 
         return sheets.main(given[1:])
+    if given[:1] == ["game"]:
+        from companion.cli.data import game
+
+        return game.main(given[1:])
     parser, subcommands = make_parser()
     if given[:1] in ([], ["-h"], ["--help"]):
         from companion.cli import commands
@@ -89,6 +93,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, Any]:
         metavar="FILE",
         help="use this deck at that table, and reload it whenever it is saved",
     )
+    run_command.add_argument("--game", default="", metavar="NAME", help="the game of that table (default: mexica)")
     again = commands.add_parser("replay", help="replay an exported table and show where it fails")
     again.add_argument("file", type=Path, metavar="FILE", help="a table's JSON export")
     again.add_argument("--short", action="store_true", help="print what happened without the states")
@@ -113,6 +118,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, Any]:
     known.add_argument("word", nargs="?", default="", metavar="WORD", help="only those that this word is about")
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("club", help="run several companions, brokers and simulated temples together", add_help=False)
+    commands.add_parser("game", help="check the folder of a game of one's own: game check FOLDER", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the printable pages", add_help=False)
     return parser, commands
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from companion import settings as configuration
 from companion.adapters.database.backup import BackupError
 from companion.adapters.database.opening import StoreError
-from companion.cli import daemon
+from companion.cli import daemon, demo
 from companion.cli.data import backup, check, export, forget, replay
 from companion.cli.data import held as held_commands
 from companion.cli.trouble import explained
@@ -108,7 +108,10 @@ def _carry_out(settings: configuration.Settings, arguments: argparse.Namespace) 
         return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
     if arguments.deck and len(arguments.demo_table) != 1:
         raise SettingsError(f"--deck is given with {len(arguments.demo_table)} of --demo-table; expected one")
-    return daemon.run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
+    if arguments.game and len(arguments.demo_table) != 1:
+        raise SettingsError(f"--game is given with {len(arguments.demo_table)} of --demo-table; expected one")
+    shown = demo.Demo(arguments.demo_table, arguments.deck, arguments.game or demo.GAME)
+    return daemon.run(settings, arguments.instance or secrets.token_hex(16), shown if arguments.demo_table else None)
 
 
 def _now() -> datetime:

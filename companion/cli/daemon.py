@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -57,7 +57,7 @@ WATCH_S = 2.0
 LOOPBACK = "127.0.0.1"
 
 
-def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), deck: Path | None = None) -> int:
+def run(settings: Settings, instance: str, wanted: demo.Demo | None = None) -> int:
     """Serve until a signal ends it.
 
     Raises `StoreError` if the store cannot be opened or another companion uses it; under a supervisor a page shows
@@ -67,10 +67,11 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
     games = registry.with_tools(registry.load(settings.games))
-    if demo_temples:
+    if wanted:
+        _check_demo(wanted, games)
+        if settings.games:
+            logging.getLogger().addHandler(demo.GameFaults(settings.games))
         settings = replace(settings, web=replace(settings.web, first_start="off"))
-    if deck:
-        demo.check_takes_deck(games)
     try:
         settings.state_directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -83,9 +84,17 @@ def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), dec
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
             _check_not_emptied(settings)
             with closing(SqlStore(settings.store_url)) as store:
-                return _Daemon(settings, store, games, instance).serve(supervised, demo_temples, deck)
+                return _Daemon(settings, store, games, instance).serve(supervised, wanted)
 
     return start_when_possible(start, settings, supervised, lambda: _code(settings.state_directory / FILE))
+
+
+def _check_demo(wanted: demo.Demo, games: Mapping[str, Game[Any]]) -> None:
+    """Raise `SettingsError` for a game that there is not, or a deck that the demo's game does not take."""
+    if wanted.game not in games:
+        raise SettingsError(f"--game is {wanted.game!r}; expected {' or '.join(games)}")
+    if wanted.deck:
+        demo.check_takes_deck(games)
 
 
 def _check_not_emptied(settings: Settings) -> None:
@@ -149,7 +158,7 @@ class _Daemon:
             prove=lambda: self._hub.streams,
         )
 
-    def serve(self, supervised: Supervisor, demo_temples: Sequence[str], deck: Path | None) -> int:
+    def serve(self, supervised: Supervisor, wanted: demo.Demo | None) -> int:
         """Serve until a signal or a thread's death ends it; return the process's exit status.
 
         Raises `StoreError` if the store proves to be damaged meanwhile.
@@ -171,7 +180,7 @@ class _Daemon:
         self._message_end.look()
         watch.start()
         print(f"ready {self._address(LOOPBACK)}", flush=True)
-        drafts = demo.tables(self.services, demo_temples, deck)
+        drafts = demo.tables(self.services, wanted) if wanted else []
         try:
             self._server.serve()
         finally:

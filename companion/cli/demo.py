@@ -1,21 +1,26 @@
 """Opens and begins the tables of a demo, one for each temple, with a deck that is being edited if one is given.
 
-It prints what `launch` waits for, one line each: the table's address, and faults of the deck.
+It prints what `launch` waits for, one line each: the table's address, and faults of the deck and of games from
+elsewhere.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from companion.adapters.draft_watcher import Draft
 from companion.cli.data import check
+from companion.games import registry
 from companion.games.kit import Fault, Game, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table
 from companion.service.services import Services
 from companion.service.tables import Opening
+from companion.web.rendering.texts import MissingText
 from templo.settings import SettingsError
 
 GAME = "mexica"
@@ -37,16 +42,66 @@ def check_takes_deck(games: Mapping[str, Game[Any]]) -> None:
         raise SettingsError(f"--deck is given; expected a {GAME} whose tables take one")
 
 
-def tables(services: Services, temples: Sequence[str], deck: Path | None) -> list[Draft]:
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What a demo shows: the temples, the deck that it follows if any, and the game of its tables."""
+
+    temples: Sequence[str] = ()
+    deck: Path | None = None
+    game: str = GAME
+
+
+class GameFaults(logging.Handler):
+    """Prints each logged error that came out of a game's folder, with the file and line where it was raised."""
+
+    def __init__(self, folders: Sequence[str]) -> None:
+        super().__init__(logging.ERROR)
+        self._folders = [Path(each).expanduser().resolve() for each in folders]
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the error of a record, if it has one."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None:
+            return
+        found = next((at for folder in self._folders if (at := registry.place(error, folder))), None)
+        if found or isinstance(error, MissingText):
+            where = f"{found[0]}:{found[1]}" if found else f"{self._folders[0] / 'texts'}"
+            print(f"game {where}: {type(error).__name__}: {' '.join(str(error).split())}", flush=True)
+
+
+def tables(services: Services, demo: Demo) -> list[Draft]:
     """Open a table for each temple, or find a running one; return the watcher of the deck's file, if any.
 
     If a temple already serves a table, that table is used, unless a deck must be followed.
     """
-    if len(temples) == 1:
-        return _table(services, temples[0], TITLE, TOKENS, deck)
-    for number, temple in enumerate(temples, 1):
+    if demo.game != GAME:
+        _table_of(services, demo.game, demo.temples[0])
+        return []
+    if len(demo.temples) == 1:
+        return _table(services, demo.temples[0], TITLE, TOKENS, demo.deck)
+    for number, temple in enumerate(demo.temples, 1):
         _table(services, temple, f"{TITLE} {number}", MANY_TOKENS, None)
     return []
+
+
+def _table_of(services: Services, name: str, temple: str) -> None:
+    """Open the smallest table of another game, or find the one that runs; its temple serves it if it uses one."""
+    game = services.tables.games[name]
+    services.temples.expect(temple)
+    running = [each for each in services.tables.all() if each.charter.game == name and each.phase == "running"]
+    opened = running[0] if running else None
+    if opened is None:
+        holder = services.temples.serving.holder(temple)
+        leave = Opening(holder.code if holder else "")
+        served = temple if game.temple else None
+        opened = services.tables.open(name, TITLE, min(game.seatings), next(iter(game.presets)), {}, served, leave)
+        opened = services.seats.begin(opened.id, opened.code)
+    _announce(opened)
+
+
+def _announce(table: Table) -> None:
+    print("playing", check.words_of(table.game)("name"), flush=True)
+    print(f"table {table.code} /t/{table.id}", flush=True)
 
 
 def _table(services: Services, temple: str, title: str, tokens: int, deck: Path | None) -> list[Draft]:
@@ -70,7 +125,7 @@ def _table(services: Services, temple: str, title: str, tokens: int, deck: Path 
         leave = holder.code if holder else ""  # a named deck is to be played, whatever the temple serves
         opened = services.tables.open(GAME, title, 4, preset, options, temple, Opening(leave))
         opened = services.seats.begin(opened.id, opened.code)
-    print(f"table {opened.code} /t/{opened.id}", flush=True)
+    _announce(opened)
     return [_draft(services, opened, deck)] if deck else []
 
 

@@ -11,6 +11,7 @@ import contextlib
 import os
 import secrets
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +23,9 @@ from companion.adapters.owner import ORGANISER_FILE, owner_in
 from companion.cli.arguments import readable_file
 from companion.cli.programs import broker, network
 from companion.cli.programs.children import Child, Program, Signals, end, end_with_parent
+from companion.cli.programs.folders import FolderWatch
 from companion.cli.programs.starting import (
+    GAMES,
     LaunchError,
     Stopped,
     hold,
@@ -63,6 +66,7 @@ class Wish:
     broker_port: int
     state: Path | None
     deck: Path | None
+    game: Path | None
 
     @property
     def target(self) -> str:
@@ -77,7 +81,8 @@ def main(argv: Sequence[str]) -> int:
         end_with_parent(signal.SIGTERM, os.getppid())
     web, broker_port = (port or network.any_free_port() for port in arguments.ports)
     deck = arguments.deck.absolute() if arguments.deck else None
-    wish = Wish(arguments.simulate, not arguments.no_terminal, web, broker_port, arguments.state, deck)
+    game = arguments.game.expanduser().resolve() if arguments.game else None
+    wish = Wish(arguments.simulate, not arguments.no_terminal, web, broker_port, arguments.state, deck, game)
     terminal = Terminal(
         sys.stdout,
         keys=wish.simulate and wish.terminal and sys.stdin.isatty(),
@@ -128,6 +133,12 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="use this deck at the table, and reload it on every phone whenever it is saved",
     )
+    parser.add_argument(
+        "--game",
+        type=_folder,
+        metavar="FOLDER",
+        help="open a table of the game in this folder, and reload it whenever a file of it is saved",
+    )
     parser.add_argument("--with-parent", action="store_true", help="stop when the parent process ends")
     return parser
 
@@ -136,6 +147,12 @@ def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and int(text) <= 65535:
         return int(text)
     raise argparse.ArgumentTypeError(f"port is {text!r}; expected a whole number from 0 to 65535")
+
+
+def _folder(text: str) -> Path:
+    if not (Path(text).expanduser() / "__init__.py").is_file():
+        raise argparse.ArgumentTypeError(f"folder is {text!r}; expected one of a game, with an __init__.py")
+    return Path(text)
 
 
 def _check_ports(wish: Wish) -> None:
@@ -186,12 +203,16 @@ class Launch:
         self._signals = signals
         self._children = children
         self._instance = secrets.token_hex(16)
-        self._code = ""
+        self._code = self._playing = ""
         self._password = ""
         self._companion: Child | None = None
         self._addresses = addresses.phone_addresses()
         self._environment: Mapping[str, str] = {}
         self._logs = state / "logs"
+        named = os.environ.get(GAMES, "").split(os.pathsep)
+        own = [Path(each).expanduser().resolve() for each in named if each]
+        self._folders = list(dict.fromkeys([*own, *([wish.game] if wish.game else [])]))
+        self._watch = FolderWatch(self._folders)
 
     def run(self) -> None:
         """Start everything, print where it is, and watch it until the end; raises `Stopped` or `LaunchError`."""
@@ -205,9 +226,11 @@ class Launch:
             temple = self._start_controller()
             self._until(temple, lambda: temple.printed_after("templo-controller", "ready:"))
             self._greet(table)
-        while not self._signals.wait(LISTEN if self._wish.deck else LOOK_AT_LOGS):
-            self._all_alive()
+        while not self._signals.wait(LISTEN if self._wish.deck or self._folders else LOOK_AT_LOGS):
             self._relay()
+            self._all_alive()
+            if self._folders and self._watch.has_changed():
+                self._reload()
             for child in self._children:
                 child.bound_logs()
 
@@ -222,6 +245,7 @@ class Launch:
             "PYTHONUNBUFFERED": "1",
             "TEMPLO_BROKER_USER": broker.USER,
             "TEMPLO_BROKER_PASSWORD": password,
+            **({GAMES: os.pathsep.join(map(str, self._folders))} if self._folders else {}),
         }
         child = self._start("broker", made.command, environment=without_settings())
         self._until(child, lambda: listens(self._wish.broker_port))
@@ -234,10 +258,12 @@ class Launch:
             *("--broker", f"{broker.HOST}:{self._wish.broker_port}"),
             *("--state", str(self._state), "--instance", self._instance, "--demo-table", TEMPLE),
             *(("--deck", str(self._wish.deck)) if self._wish.deck else ()),
+            *(("--game", self._wish.game.name) if self._wish.game else ()),
         )
         self._companion = child = self._start("companion", command)
         self._until(child, lambda: child.printed_after("table") and is_instance(self._wish.web_port, self._instance))
         self._code, path = child.printed_after("table")
+        self._playing = " ".join(child.printed_after("playing"))
         return path
 
     def _start_controller(self) -> Child:
@@ -250,18 +276,39 @@ class Launch:
         return self._start("temple", command, terminal=self._terminal.keys)
 
     def _relay(self) -> None:
-        """Print the companion's messages about the deck that it follows."""
-        if self._companion and (lines := self._companion.news("deck")):
+        """Print the companion's messages about the deck that it follows, and errors of games from elsewhere."""
+        if self._companion and (lines := self._companion.news("deck", "game")):
             self._terminal.write(*lines)
+
+    def _reload(self) -> None:
+        """Start the companion again with games that were saved; while they have faults, it goes on as it is."""
+        command = (*_python("companion")[:-1], "game", "check", *map(str, self._folders))
+        check = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)  # noqa: S603
+        if check.returncode:
+            self._terminal.write(*(check.stdout or check.stderr).splitlines(), "The last version stays in play.")
+            return
+        assert self._companion is not None  # it was started before anything is watched
+        at, before = self._children.index(self._companion), self._code
+        self._children.remove(self._companion)
+        end([self._companion], self._signals)
+        path = self._start_companion()
+        self._children.insert(at, self._children.pop())
+        self._terminal.write("The game was saved and is reloaded.")
+        if self._code != before:
+            self._terminal.write(f"Its table does not go on with these rules; a new one: {self._url(path)}")
+
+    def _url(self, path: str) -> str:
+        """Return the address of a page on this computer."""
+        return f"{self._web.url('127.0.0.1')}{path}"
 
     def _greet(self, path: str) -> None:
         joining = [f"{self._web.url(address)}/j/{self._code}" for address in self._addresses]
-        table = f"{self._web.url('127.0.0.1')}{path}"
+        simulated = " with a simulated temple" if self._wish.simulate else ""
         lines = [
             "",
-            f"Templo Mayor{' with a simulated temple' if self._wish.simulate else ''}: a table of Mexica is running.",
+            f"Templo Mayor{simulated}: a table of {self._playing} is running.",
             "",
-            f"  The table, on this computer     {table}",
+            f"  The table, on this computer     {self._url(path)}",
             f"  On a phone in the same network  {joining[0]}",
             *(f"                              or  {other}" for other in joining[1:]),
             f"  Its code, to join it            {grouped(self._code)}",

@@ -1,4 +1,4 @@
-"""A game's pages open: for every seat, for all to see, and in every language, at states of random games and the end."""
+"""A game's pages open: for every seat and for all to see, in every language, at states of a game and at its end."""
 
 from __future__ import annotations
 
@@ -152,5 +152,3 @@ def open_every_page(home: WebHome, here: Combination) -> None:
         pages.look()
     pages.end()
     pages.look()
-
-

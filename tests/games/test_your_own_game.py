@@ -76,7 +76,12 @@ def test_the_suite_finds_what_is_wrong_with_a_game(
 @pytest.mark.parametrize(
     ("file", "was", "is_", "found"),
     [
-        ("templates/play/board.html", "slice.scores.items()", "slice.points.items()", r"board.html:3: UndefinedError"),
+        (
+            "templates/play/board.html",
+            "slice.scores.items()",
+            "slice.points.items()",
+            r"board.html:3: UndefinedError",
+        ),
         ("templates/play/board.html", "slice.acting)", "slice.acting", r"board.html:4: TemplateSyntaxError"),
         ("templates/play/screen.html", 'region("log")', 'region("logs")', r"screen.html:1: KeyError: 'logs'"),
         ("texts/es.toml", 'stop = "Parar', 'halt = "Parar', r"MissingText: no words for 'choice.stop' in 'es'"),

@@ -109,14 +109,14 @@ class Child:
                 return found[len(words) :]
         return []
 
-    def news(self, word: str) -> list[str]:
-        """Return the new lines of its output that begin with a word, without that word."""
+    def news(self, *words: str) -> list[str]:
+        """Return the new lines of its output that begin with one of some words, without that word."""
         with self.program.output.open("rb") as output:
             output.seek(self._read)
             lines = output.read().rpartition(b"\n")[0]
             self._read += len(lines) + bool(lines)
-        found = [line for line in lines.decode("utf-8", "replace").split("\n") if line.startswith(f"{word} ")]
-        return [line.removeprefix(f"{word} ") for line in found]
+        parts = [line.partition(" ") for line in lines.decode("utf-8", "replace").split("\n")]
+        return [rest for word, space, rest in parts if space and word in words]
 
     def last_lines(self, count: int = 12) -> list[str]:
         """Return the last lines of its log."""

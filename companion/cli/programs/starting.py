@@ -21,7 +21,8 @@ PATIENCE = 60.0
 
 _SETTINGS_FILES = ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_COMPANION_CONFIG")
 
-_GAMES = "TEMPLO_GAMES"
+GAMES = "TEMPLO_GAMES"
+"""The setting with the folders of further games."""
 
 
 class LaunchError(Exception):
@@ -84,7 +85,7 @@ def without_settings() -> dict[str, str]:
 
     The folders of further games remain: they are to be played with a simulated temple too.
     """
-    kept = (name for name in os.environ if name == _GAMES or not name.startswith("TEMPLO_"))
+    kept = (name for name in os.environ if name == GAMES or not name.startswith("TEMPLO_"))
     return {name: os.environ[name] for name in kept} | dict.fromkeys(_SETTINGS_FILES, os.devnull)
 
 

@@ -11,8 +11,9 @@ from tests.companion.conftest import Home
 
 def tables(home: Home, capsys: pytest.CaptureFixture[str], *temples: str) -> list[str]:
     """Return the ids of the tables that a start says."""
-    demo.tables(home.services, temples, None)
-    return [line.rpartition("/")[2] for line in capsys.readouterr().out.splitlines()]
+    demo.tables(home.services, demo.Demo(temples))
+    lines = capsys.readouterr().out.splitlines()
+    return [line.rpartition("/")[2] for line in lines if line.startswith("table ")]
 
 
 def test_a_second_start_opens_nothing_more(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,117 @@
+"""The demo with a game of one's own: it is reloaded when it is saved, and the terminal says what is wrong with it."""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from companion.cli.command_line import main
+from companion.cli.programs.folders import FolderWatch
+from tests.companion.cli.conftest import Launched
+from tests.games.your_own_game import written
+from tests.waiting import eventually
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return written(tmp_path / "games")
+
+
+@pytest.fixture
+def launched(folder: Path, tmp_path: Path) -> Iterator[Launched]:
+    started = Launched(tmp_path / "state", "--game", str(folder))
+    try:
+        started.ready()
+        yield started
+    finally:
+        started.clear()
+
+
+def page(launched: Launched) -> str:
+    try:
+        with urllib.request.urlopen(launched.url(), timeout=60) as answer:
+            return str(answer.read().decode())
+    except urllib.error.HTTPError as error:
+        with error:
+            return f"{error.code}"
+    except OSError:  # it is starting again
+        return ""
+
+
+def saved(path: Path, was: str, is_: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert was in text
+    path.write_text(text.replace(was, is_), encoding="utf-8")
+
+
+def says(launched: Launched, words: str) -> bool:
+    return any(words in line for line in launched.output())
+
+
+def test_a_game_that_is_saved_is_reloaded_and_its_errors_are_printed(launched: Launched, folder: Path) -> None:
+    assert any("a table of Beans is running" in line for line in launched.lines)
+    assert "is on turn" in page(launched)
+    board = folder / "templates/play/board.html"
+    saved(board, "<h1>{% if", "<h1>{% iff")
+    eventually(lambda: says(launched, f"{board}:1: Encountered unknown tag 'iff'"))
+    assert says(launched, "The last version stays in play.")
+    assert "is on turn" in page(launched)
+    saved(board, "<h1>{% iff slice.on_turn", "<h1>{% if slice.on_turm")
+    eventually(lambda: page(launched) == "500")
+    eventually(lambda: says(launched, f"{board}:1: UndefinedError: "))
+    saved(board, "slice.on_turm", "slice.on_turn")
+    saved(folder / "texts/en.toml", "is on turn and", "throws now and")
+    eventually(lambda: "throws now and" in page(launched))
+    assert says(launched, "The game was saved and is reloaded.")
+    assert not says(launched, "a new one:")
+
+
+def test_rules_by_which_a_table_does_not_go_on_begin_a_new_one(launched: Launched, folder: Path) -> None:
+    saved(folder / "__init__.py", '2: ("red", "blue")', '2: ("red", "green")')
+    saved(folder / "__init__.py", "(0,) * len(seats)", "(0,) * (1 + seats.index('green'))")
+    eventually(lambda: says(launched, "a new one: http://127.0.0.1"))
+
+
+def test_the_check_of_a_game_without_a_fault_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["game", "check", str(folder)]) == 0
+    assert capsys.readouterr().out == "nothing is wrong\n"
+
+
+def test_the_check_names_every_file_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved(folder / "templates/play/board.html", "{% endif %}", "")
+    saved(folder / "texts/es.toml", "[seat]", "[seat")
+    saved(folder / "__init__.py", "STOP.all()", "STOP.all(")
+    assert main(["game", "check", str(folder)]) == 1
+    code, texts, template = capsys.readouterr().out.splitlines()
+    assert "SyntaxError" in code
+    assert "__init__.py" in code
+    assert f"texts {folder / 'texts/es.toml'} are Expected ']'" in texts
+    assert template.startswith(f"{folder / 'templates/play/board.html'}:")
+
+
+def test_a_folder_that_is_no_game_is_refused_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["launch", "--simulate", "--game", "/nowhere"])
+    assert "folder is '/nowhere'; expected one of a game" in capsys.readouterr().err
+
+
+def test_a_change_is_noticed_once_and_only_when_it_is_over(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("1", encoding="utf-8")
+    watch = FolderWatch([tmp_path])
+    assert not watch.has_changed()
+    (tmp_path / "a.py").write_text("22", encoding="utf-8")
+    assert [watch.has_changed() for _ in range(3)] == [False, True, False]
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__/a.pyc").write_text("1", encoding="utf-8")
+    (tmp_path / ".a.swp").write_text("1", encoding="utf-8")
+    assert [watch.has_changed() for _ in range(2)] == [False, False]
+    (tmp_path / "b.py").write_text("1", encoding="utf-8")
+    assert not watch.has_changed()
+    time.sleep(0.01)
+    (tmp_path / "b.py").write_text("333", encoding="utf-8")
+    assert [watch.has_changed() for _ in range(2)] == [False, True]
