@@ -35,6 +35,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion.cli.data import game
 
         return game.main(given[1:])
+    if given[:1] == ["new-game"]:
+        from companion.cli.new_game import command_line as new_game
+
+        return new_game.main(given[1:])
     parser, subcommands = make_parser()
     if given[:1] in ([], ["-h"], ["--help"]):
         from companion.cli import commands
@@ -118,6 +122,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, Any]:
     known.add_argument("word", nargs="?", default="", metavar="WORD", help="only those that this word is about")
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("club", help="run several companions, brokers and simulated temples together", add_help=False)
+    commands.add_parser("new-game", help="write the folder of a game that runs at once", add_help=False)
     commands.add_parser("game", help="check the folder of a game of one's own: game check FOLDER", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the printable pages", add_help=False)
     return parser, commands

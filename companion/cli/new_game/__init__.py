@@ -1,0 +1,1 @@
+"""``templo-companion new-game``: writes the folder of a game that runs at once, for its author to go on from."""
