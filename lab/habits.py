@@ -113,10 +113,16 @@ def _pushed(
     what: Sequence[str],
     eager: bool,
 ) -> Move | None:
-    """Return the app's move among those that the habit leaves, any of them where the app wants none of these."""
+    """Return the app's move among those that the habit leaves, any of them where the app wants none of these.
+
+    A bot that cannot choose among a part of its moves is asked with all of them.
+    """
     fits = [move for move in moves if [move.name, *map(str, move.args[:1])][: len(what)] == list(what)]
     left = fits if eager else [move for move in moves if move not in fits]
     if not left:
         return _app(game, state, seat, moves, below)
-    chosen = _app(game, state, seat, left, below)
+    try:
+        chosen = _app(game, state, seat, left, below)
+    except Exception:  # it may look for a move that the habit withholds; if it is wrong anyway, this raises again
+        chosen = _app(game, state, seat, moves, below)
     return chosen if chosen in left else left[below(len(left))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,9 @@ from companion.games import registry
 from companion.games.kit import CHANCE, Game, Move, Option, Refusal, Seat, Value, outcome
 from lab import habits
 from templo.quoting import counted
+
+OFFERED = 12
+"""The most moves in an error message, of those that a player was offered."""
 
 LONGEST = 10_000
 """Moves after which a game counts as a standstill."""
@@ -74,6 +78,8 @@ class Place:
     number: int = 0
     seat: Seat = ""
     player: str = ""
+    listed: Sequence[Move] = ()
+    """What that player chooses from."""
     move: Move | None = None
 
 
@@ -201,7 +207,7 @@ def _steps(
     below = {seat: Random(f"{seat} {seed}").randrange for seat in players}
     able = {seat: habits.player(name) for seat, name in players.items()}
     for number in range(1, setup.longest + 1):
-        at.number, at.seat, at.player, at.move = number, "", "", None
+        at.number, at.seat, at.player, at.listed, at.move = number, "", "", (), None
         acting = game.rules.to_act(state)
         if not acting:
             return
@@ -214,6 +220,7 @@ def _steps(
             for seat in acting:
                 at.seat, at.player = seat, players[seat]
                 listed = [each for each in game.rules.moves(state, seat) if each.name not in game.chores]
+                at.listed = listed
                 move_ = able[seat](game, state, seat, listed, below[seat]) if listed else None
                 if move_ is not None:
                     move = move_
@@ -251,16 +258,33 @@ def _named(setup: Setup, seed: int, at: Place) -> Iterator[None]:
         raise
     except Exception as error:  # a game from elsewhere may raise anything; the message names it
         cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error  # generators hide it
-        last = traceback.extract_tb(cause.__traceback__)[-1]
-        fault = f"{type(cause).__name__}: {cause} (line {last.lineno} of {last.filename})"
+        fault = f"{type(cause).__name__}{f': {cause}' if str(cause) else ''} ({_line(cause, game_of(setup))})"
         raise SetupError(f"{_where(setup, seed, at)} raises {fault}; expected a game that can be played") from error
+
+
+def _line(error: BaseException, game: Game[Any]) -> str:
+    """Return the last line of a game's folder that an error passed through, else the line that raised it."""
+    folder = registry.folder(game)
+    file, number = registry.place(error, folder) or (None, 0)
+    if file is None:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        file, number = Path(last.filename), last.lineno or 0
+    name = file.relative_to(folder) if file.is_relative_to(folder) else file
+    return f"line {number} of {name}: {linecache.getline(str(file), number).strip()}"
 
 
 def _where(setup: Setup, seed: int, at: Place) -> str:
     """Return which move of which game it is: ``coin classic, seed 3, move 2: heads (never call) with bluff``."""
-    move = " ".join(map(str, at.move.to_json())) if at.move else "no move yet"
+    offered = ", ".join(map(_written, at.listed[:OFFERED])) + ", ..." * (len(at.listed) > OFFERED)
+    move = _written(at.move) if at.move else "no move yet"
     player = f" ({at.player})" if at.player else ""
-    return f"{setup.game} {setup.preset}, seed {seed}, move {at.number}: {at.seat or 'nobody'}{player} with {move}"
+    among = f", offered {offered}," if offered else ""
+    whose = f"{at.seat or 'nobody'}{player}"
+    return f"{setup.game} {setup.preset}, seed {seed}, move {at.number}: {whose} with {move}{among}"
+
+
+def _written(move: Move) -> str:
+    return " ".join(map(str, move.to_json()))
 
 
 def _ahead(standing: Mapping[Seat, float]) -> Seat:

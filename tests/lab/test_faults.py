@@ -14,15 +14,15 @@ GAME = (Path(FOLDER) / "__init__.py").read_text("utf-8").replace('"coin"', '"bro
 FAULTS = {
     "the bot finds no move that it would make": (
         'return Move("call")',
-        'return next(move for move in moves if move.name == "call")',
+        'return next(move for move in moves if move.name == "shout")',
         ["--player", "never call"],
-        "move 2: heads (never call) with no move yet raises StopIteration:",
+        "heads (never call) with no move yet, offered bluff, call, raises StopIteration (line 93 of __init__.py: return ",
     ),
     "the bot plays a move that nobody has": (
         'return Move("call")',
         'return Move("fold")',
         [],
-        "move 2: heads (app) with fold is refused with ",
+        "move 2: heads (app) with fold, offered bluff, call, is refused with ",
     ),
     "the rules raise at a move": (
         "replace(state, winner=side)",
@@ -73,6 +73,18 @@ def test_a_fault_in_a_game_that_is_replayed_is_said_after_the_moves_before_it(
     printed = capsys.readouterr()
     assert printed.out.splitlines()[-1] == "2 heads call"
     assert printed.err.startswith("lab: broken classic, seed 7, move 3: chance with toss ")
+
+
+def test_a_habit_does_not_stop_a_bot_that_looks_for_the_move_it_withholds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    picky = 'return next(move for move in moves if move.name == "call")'
+    (folder / "__init__.py").write_text(GAME.replace('return Move("call")', picky))
+    arguments = ["replay", "broken", "--folder", str(folder), "--seed", "7"]
+    assert main([*arguments, "--player", "never call"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "2 heads bluff"
 
 
 def test_a_folder_that_is_no_game_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
