@@ -176,3 +176,30 @@ def test_the_page_on_ones_own_deck_names_every_effect_and_its_examples_are_decks
     assert len(examples) == 2
     for example in examples:
         read({"example": example}, DECK)
+
+
+def test_all_faults_of_a_file_are_reported_at_once_also_where_it_is_not_toml() -> None:
+    text = """[day]
+day-dog-1 =
+day-dog-2 = 3
+day-dog-3 = { effect = "gain, tokens = 5 }
+[war
+war-1 = { effect = "walk", spaces = 1 }
+war-2 = 7
+[rain]
+rain-1 = { effect = "walk", spaces = 99 }
+rain-1 = { effect = "nothing" }
+[words.en]
+rain-2 = { titel = "x", story = "{n}" }
+"""
+    lines = [fault.split(": ")[0].removeprefix("mine.toml:") for fault in _faults(text)]
+    assert lines == ["2", "3", "4", "5", "9", "9", "10", "12", "12"]
+    assert any("rain-1: walk is not an effect of a rain card" in fault for fault in _faults(text))
+
+
+def test_an_error_of_several_lines_is_reported_once() -> None:
+    assert len(_faults('[day]\nday-dog-1 = """\nwithout end\n')) == 1
+
+
+def test_a_file_that_is_wrong_everywhere_is_read_in_a_bounded_time() -> None:
+    assert len(_faults("x =\n" * 9_000)) == 20

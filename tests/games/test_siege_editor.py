@@ -149,3 +149,17 @@ def test_the_page_on_ones_own_map_names_every_key_and_letter_and_its_example_can
     assert maps.faults(example) != ()
     for word in (*TERRAINS, *SIDES, "name", "ground", "zones", "walls", "gates"):
         assert re.search(rf"`([^`]* )?{re.escape(word)}( [^`]*)?`", text), word
+
+
+def test_walls_between_two_terrains_are_filled_in_at_once_and_gates_stay() -> None:
+    state = after(opened(), Move("between", ("housing", "plots")))
+    field = drafts.field(state)
+    for a, beside in enumerate(field.grid.beside):
+        for b in beside:
+            if b > a and {field.ground[a], field.ground[b]} == {"h", "p"}:
+                assert (a, b) in field.walls | field.gates
+    assert drafts.field(opened()).gates == field.gates
+    assert after(state, Move("between", ("housing", "plots"))) == state
+    level = EDITOR.rules.choices(state, USER, ("between",))
+    assert len(level) == len(TERRAINS) * (len(TERRAINS) - 1) // 2
+    assert isinstance(EDITOR.rules.play(state, USER, Move("between", ("plots", "plots"))), Refusal)

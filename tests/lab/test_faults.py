@@ -16,7 +16,7 @@ FAULTS = {
         'return Move("call")',
         'return next(move for move in moves if move.name == "shout")',
         ["--player", "never call"],
-        "heads (never call) with no move yet, offered bluff, call, raises StopIteration (line 93 of __init__.py: return ",
+        "heads (never call) with no move yet, offered bluff, call, raises StopIteration (line 93 of __init__.py: ",
     ),
     "the bot plays a move that nobody has": (
         'return Move("call")',

@@ -1,6 +1,7 @@
 """Checks files for a game's option, such as decks and maps, and prints what they contain.
 
-Every option that reads a file becomes a command under its own key: ``templo-companion deck check mine.toml``.
+Every option that reads a file becomes a command under its own key: ``templo-companion deck check mine.toml``. What
+its reader can change becomes a command as well: ``templo-companion map walls mine.toml``.
 """
 
 from __future__ import annotations
@@ -37,16 +38,20 @@ def main(given: Sequence[str], others: Sequence[str] = ()) -> int:
     games = registry.load(configuration.load(config, os.environ, {}).games)
     if key not in (options := file_options(games)):
         return _complain(f"{quoted(key)} is no command; {_meant(key, [*others, *options])}")
-    if given[1:2] and not given[1].startswith("-") and given[1] != CHECK:
-        return _complain(f"{key} {quoted(given[1])} is no command; {_meant(given[1], [CHECK])}")
-    arguments = _parser(key).parse_args(given[1:])
+    readers = [option.reader for game in games.values() if (option := _option(game, key))]
+    known = [CHECK, *sorted({name for reader in readers if reader for name in reader.commands})]
+    if given[1:2] and not given[1].startswith("-") and given[1] not in known:
+        return _complain(f"{key} {quoted(given[1])} is no command; {_meant(given[1], known)}")
+    arguments = _parser(key, given[1] if given[1:2] and given[1] in known else CHECK).parse_args(given[1:])
     takers = [game for game in games.values() if _option(game, key) and arguments.game in ("", game.name)]
     if len(takers) != 1:
         names = ", ".join(game.name for game in takers)
         trouble = f"several games take one ({names}); name one with --game" if takers else "no game takes such a file"
-        return _complain(f"{key} check: {trouble}")
+        return _complain(f"{key} {arguments.command}: {trouble}")
     (game,) = takers
     option, words = option_of(game, key), words_of(game)
+    if arguments.command != CHECK:
+        return _change(arguments.files[0], option, arguments.command, arguments.words)
     results = [_check(path, option, words) for path in arguments.files]
     return max(results)
 
@@ -91,6 +96,20 @@ def _check(path: Path, option: Option, words: Texts) -> int:
     return 0
 
 
+def _change(path: Path, option: Option, command: str, words: Sequence[str]) -> int:
+    assert option.reader is not None  # it was chosen for having one
+    try:
+        before = path.read_text(encoding="utf-8")
+        after = option.reader.commands[command](before, words)
+        path.write_text(after, encoding="utf-8")
+    except OSError as error:
+        return _complain(f"{path}: {error.strerror}")
+    except ValueError as error:
+        return _complain(f"{path}: {error}")
+    print(f"{path}: {'nothing to change' if after == before else 'changed'}")
+    return 0
+
+
 def _option(game: Game[Any], key: str) -> Option | None:
     return next((option for option in game.options if option.key == key and option.reader), None)
 
@@ -111,11 +130,15 @@ def _config() -> argparse.ArgumentParser:
     return parser
 
 
-def _parser(key: str) -> argparse.ArgumentParser:
+def _parser(key: str, command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"templo-companion {key}", description=f"Check files for the option {key}.", parents=[_config()]
+        prog=f"templo-companion {key}",
+        description=f"{'Check' if command == CHECK else 'Change'} files for the option {key}.",
+        parents=[_config()],
     )
-    parser.add_argument("command", choices=(CHECK,), metavar=CHECK, help="what to do with the files")
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("command", choices=(command,), metavar=command, help="what to do with the files")
+    parser.add_argument("files", nargs="+" if command == CHECK else 1, type=Path, metavar="FILE")
+    if command != CHECK:
+        parser.add_argument("words", nargs="*", metavar="WORD", help="what the command is about")
     parser.add_argument("--game", default="", help="the game, if several games have this option")
     return parser

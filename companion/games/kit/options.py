@@ -43,6 +43,11 @@ class Reader:
 
     faults: Callable[[str], Sequence[Fault]]
     contents: Callable[[str], Sequence[tuple[str, Facts]]]
+    commands: Mapping[str, Callable[[str, Sequence[str]], str]] = field(default_factory=dict)
+    """Commands that change a text, by their names: each returns it changed, by words that are given with it.
+
+    It raises `ValueError` for words that it does not know, or a text that it cannot change.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,9 @@ Path: TypeAlias = tuple[str | int, ...]
 MOST_PARTS = 8
 """Parts of one key, ``a.b.c`` has three."""
 
+MOST_ERRORS = 20
+"""Places at which a text is no TOML, after which it is read no further."""
+
 DEEPEST = 16
 """Brackets that may be open at once."""
 
@@ -114,6 +117,40 @@ def read(text: str) -> Document:
         lines = text.split("\n")
         line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(lines), len(lines[-1]) + 1)
         raise TomlError(line, column, str(error)[: at.start() if at else None]) from error
+
+
+def read_past_errors(text: str) -> tuple[Document, list[TomlError]]:
+    r"""Parse what can be read of a text that may not be TOML everywhere, and return what is wrong with the rest.
+
+    Lines with an error are left out, and with a table's header all lines up to the next one; raises `TomlLimitError`.
+
+    >>> mine, wrong = read_past_errors("[war]\na = 1\nb = \nc = 3")
+    >>> mine.tree, [error.line for error in wrong]
+    ({'war': {'a': 1, 'c': 3}}, [3])
+    """
+    lines, errors = text.split("\n"), list[TomlError]()
+    while True:
+        try:
+            return read("\n".join(lines)), errors
+        except TomlError as error:
+            errors.append(error)
+            at = error.line - 1
+            if len(errors) >= MOST_ERRORS or not lines[at].strip():  # it is not that line alone
+                return EMPTY, errors
+            is_header = lines[at].lstrip().startswith("[")
+            lines[at] = ""
+            while is_header and (at := at + 1) < len(lines) and not lines[at].lstrip().startswith("["):
+                lines[at] = ""
+
+
+def with_list(text: str, key: str, items: str) -> str:
+    r"""Return a text with another list of plain items under a key of its own line, everything else as it is.
+
+    >>> with_list('# mine\nwalls = ["a1 e"]  # all', "walls", "[]")
+    '# mine\nwalls = []  # all'
+    """
+    pattern = rf"^([ \t]*{re.escape(key)}[ \t]*=[ \t]*)\[[^]]*\]"
+    return re.sub(pattern, lambda found: found[1] + items, text, count=1, flags=re.MULTILINE)
 
 
 def check(text: str) -> None:

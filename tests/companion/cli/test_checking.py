@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from companion.cli.command_line import main
+from companion.games.siege.rules import maps
 from templo import __version__
 
 MINE = '[day]\nday-dog-1 = { effect = "gain", tokens = 5 }\n[words.es]\nwar-1 = { title = "Una" }\n'
@@ -73,7 +75,7 @@ def test_a_file_that_no_game_takes_is_reported(capsys: pytest.CaptureFixture[str
     ("given", "words"),
     [
         (["deck", "chekc", "x"], "deck 'chekc' is no command; did you mean check?"),
-        (["map", "show"], "map 'show' is no command; expected check"),
+        (["map", "show"], "map 'show' is no command; expected check or walls"),
         (["dekc", "check", "x"], "'dekc' is no command; did you mean deck?"),
         (["bakcup", "x"], "'bakcup' is no command; did you mean backup?"),
         (["moon"], "'moon' is no command; expected run or replay or "),
@@ -105,3 +107,66 @@ def test_the_list_of_commands_holds_those_of_the_games(capsys: pytest.CaptureFix
 def test_every_program_says_its_version(program: str) -> None:
     said = subprocess.run([sys.executable, "-m", program, "--version"], capture_output=True, text=True, check=True)
     assert said.stdout == f"{__version__}\n"
+
+
+def open_map(tmp_path: Path) -> tuple[str, set[tuple[int, int]]]:
+    """Write our map without the walls around its city; return the file and those walls."""
+    text = maps.SHIPPED["skirmish"]
+    field = maps.field_of(text)
+    around = {edge for edge in field.walls if (field.city >> edge[0] & 1) != (field.city >> edge[1] & 1)}
+    draft = re.sub(r"(?m)^walls = \[[^]]*\]", 'walls = ["j6 e"] # kept', text, count=1)
+    return written(tmp_path, "mine.toml", draft.replace('name = "', '# my map\nname = "')), around
+
+
+def test_walls_that_are_missing_around_the_city_are_filled_in_by_a_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, around = open_map(tmp_path)
+    assert main(["map", "walls", path]) == 0
+    found = maps.drawn(Path(path).read_text("utf-8"))
+    assert found is not None
+    assert around <= found.walls
+    assert "# my map" in Path(path).read_text("utf-8")
+    assert main(["map", "walls", path]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"{path}: changed", f"{path}: nothing to change"]
+    assert "map_open_wall" not in {fault.code for fault in maps.faults(Path(path).read_text("utf-8"))}
+
+
+def test_walls_between_two_terrains_are_filled_in(tmp_path: Path) -> None:
+    path, _ = open_map(tmp_path)
+    assert main(["map", "walls", path, "plots", "housing"]) == 0
+    field = maps.drawn(Path(path).read_text("utf-8"))
+    assert field is not None
+    board = field.grid
+    sides = {
+        (a, b)
+        for a in range(len(board))
+        for b in board.beside[a]
+        if b > a and {field.ground[a], field.ground[b]} == {"h", "p"}
+    }
+    assert sides
+    assert sides <= field.walls | field.gates
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["housing"], "terrains are 'housing'; expected two of clear, road, housing"),
+        (["housing", "housing"], "expected two of"),
+        (["housing", "sand"], "expected two of"),
+    ],
+)
+def test_words_that_are_no_two_terrains_change_nothing(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, _ = open_map(tmp_path)
+    before = Path(path).read_bytes()
+    assert main(["map", "walls", path, *words]) == 2
+    assert said in capsys.readouterr().err
+    assert Path(path).read_bytes() == before
+
+
+def test_a_file_that_is_no_map_is_not_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, "mine.toml", "name = 3")
+    assert main(["map", "walls", path]) == 2
+    assert "it cannot be drawn; check it first" in capsys.readouterr().err

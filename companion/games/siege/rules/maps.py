@@ -97,6 +97,48 @@ def contents(text: str) -> tuple[tuple[str, Facts], ...]:
     )
 
 
+def missing_walls(field: Field, grounds: frozenset[str] = frozenset()) -> frozenset[tuple[int, int]]:
+    """Return the sides without a wall or a gate between two grounds, or else between the city and land outside it."""
+    board, found = field.grid, set()
+    for here in range(len(board)):
+        for to in board.beside[here][:3]:
+            edge = (min(here, to), max(here, to))
+            if to < 0 or edge in field.walls or edge in field.gates:
+                continue
+            if grounds:
+                wanted = {field.ground[here], field.ground[to]} == grounds
+            else:
+                outside = to if field.city >> here & 1 else here
+                wanted = (field.city >> here & 1) != (field.city >> to & 1) and not field.water >> outside & 1
+            if wanted:
+                found.add(edge)
+    return frozenset(found)
+
+
+def with_walls(text: str, words: Sequence[str]) -> str:
+    """Return a map's text with a wall wherever one is missing between two terrains, or without words around the city.
+
+    Raises `ValueError` for other words, or a text that is not a map.
+    """
+    letters = {name: letter for letter, name in TERRAINS.items()}
+    grounds = frozenset(letters[word] for word in words if word in letters)
+    if words and (len(words), len(grounds)) != (2, 2):
+        raise ValueError(
+            f"terrains are {' '.join(words)!r}; expected two of {', '.join(letters)}, or none for the city"
+        )
+    field = drawn(text)
+    if field is None:
+        raise ValueError("it cannot be drawn; check it first")
+    wanted = field.walls | missing_walls(field, grounds)
+    if wanted == field.walls:
+        return text
+    changed = toml.with_list(text, "walls", _edge_list(field.grid, wanted))
+    after = drawn(changed)
+    if after is None or after.walls != wanted:
+        raise ValueError("its walls are not one list under walls = [...]; expected that")
+    return changed
+
+
 def _read(text: str) -> tuple[Field | None, list[Fault]]:
     if len(text) > LONGEST_FILE:
         return None, [Fault(1, "map_long", {"length": len(text), "longest": LONGEST_FILE})]
@@ -347,7 +389,7 @@ def _excerpt(value: object) -> str:
     return ascii(value if isinstance(value, str) else type(value).__name__)[1:41].rstrip("'\"")
 
 
-READER = Reader(faults, contents)
+READER = Reader(faults, contents, {"walls": with_walls})
 """How a table's own map is read (ruling S1)."""
 
 DRAFT_READER = Reader(illegible, lambda _text: ())

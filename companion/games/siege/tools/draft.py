@@ -33,7 +33,6 @@ WHOLE = "map"
 _LAKE = 4
 """Of a blank map every fourth column, in the east, is lake."""
 
-_CITY = {ZONES.index(letter) for letter in (NO_QUARTER, *QUARTERS)}
 _DEFAULTS = {WHOLE: "Altepetl", **{f"quarter.{letter}": name for letter, name in QUARTERS.items()}}
 
 
@@ -147,19 +146,11 @@ def sided(draft: Draft, key: str, hexagon: int, side: int) -> Draft:
     return replace(draft, **{key: tuple(sorted(mine)), other: rest})
 
 
-def enclosed(draft: Draft) -> Draft:
-    """Return a draft with a wall wherever the city has land outside beside it and no gate."""
-    water, cells = GROUNDS.index(WATER), draft.cells
-    found = set(draft.walls)
-    for here in range(len(cells)):
-        for side, to in enumerate(cells.beside[here][:3]):
-            if to < 0 or (draft.zones[here] in _CITY) == (draft.zones[to] in _CITY):
-                continue
-            edge = here * 6 + side if here < to else to * 6 + (side + 3) % 6
-            outside = to if draft.zones[here] in _CITY else here
-            if draft.ground[outside] != water and edge not in draft.gates:
-                found.add(edge)
-    return replace(draft, walls=tuple(sorted(found)))
+def enclosed(draft: Draft, *terrains: str) -> Draft:
+    """Return a draft with a wall wherever none stands between two terrains, or without them around the city."""
+    grounds = frozenset(letter for letter, name in TERRAINS.items() if name in terrains)
+    missing = _numbered(draft.cells, maps.missing_walls(field(draft), grounds))
+    return replace(draft, walls=tuple(sorted((*draft.walls, *missing))))
 
 
 def bears_name(what: str) -> bool:

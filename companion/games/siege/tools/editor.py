@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import Any, ClassVar
 
 from companion.games.kit import (
@@ -49,7 +50,8 @@ _FIRST_ZONE, _WALL, _NAME = len(GROUNDS), BRUSHES.index("wall"), BRUSHES.index("
 _FIRST_QUARTER = len(ZONES) - len(QUARTERS)
 _SIZES = range(drafts.LEAST, LARGEST + 1)
 _TYPED = ("width_any", "height_any")
-_LEVELS = ("paint", "side", "mark", "width", "height")
+_BETWEEN = [Move("between", pair) for pair in combinations(TERRAINS.values(), 2)]
+_LEVELS = ("paint", "side", "mark", "width", "height", "between")
 """What is tapped on the map or typed, and else found in a list of its own."""
 
 
@@ -71,6 +73,7 @@ class Editor(SiegeTool[Draft]):
         moves = [Move("brush", (each,)) for n, each in enumerate(BRUSHES) if n != state.brush]
         moves += [Move("begin", (each,)) for each in STARTS]
         moves.append(Move("enclose"))
+        moves += _BETWEEN
         moves += [Move("width", (n,)) for n in _SIZES if n != state.width]
         moves += [Move("height", (n,)) for n in _SIZES if n != state.height]
         return [*moves, *_strokes(_stroke(state), state.width, state.height)]
@@ -81,7 +84,7 @@ class Editor(SiegeTool[Draft]):
         match picked:
             case ():
                 small = [move for move in listed if move.name not in _LEVELS]
-                levels = [_stroke(state), "width", "height"] if seat != CHANCE and listed else []
+                levels = [_stroke(state), "width", "height", "between"] if seat != CHANCE and listed else []
                 return [
                     *(
                         Choice(_key(move), self._facts(state, move), "", move, move.name, move.name in self.sure)
@@ -94,7 +97,8 @@ class Editor(SiegeTool[Draft]):
                 return [Choice("side_of", {"hex": name, "pick": name}, f"hex:{name}") for name in names]
             case (str(name),) | (str(name), str()) if name in _LEVELS:
                 own = [move for move in listed if move.to_json()[: len(picked)] == list(picked)]
-                return [Choice(name, self._facts(state, move), f"hex:{move.args[0]}", move) for move in own]
+                sure = name == "between"
+                return [Choice(name, self._facts(state, move), f"hex:{move.args[0]}", move, "", sure) for move in own]
         return []
 
     def _facts(self, state: Draft, move: Move) -> Mapping[str, Arg]:
@@ -123,6 +127,7 @@ class Editor(SiegeTool[Draft]):
             MoveType("width", lambda state, n: drafts.resized(state, n, state.height), size),
             MoveType("height", lambda state, n: drafts.resized(state, state.width, n), size),
             MoveType("enclose", drafts.enclosed),
+            MoveType("between", drafts.enclosed, {name: one_of(*TERRAINS.values()) for name in ("one", "other")}),
             MoveType("name", _named, {"what": text(), "words": text()}),
         )
 

@@ -248,7 +248,8 @@ def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
         missing = [each for pile in PILES for each in ids(pile) if each not in found]
         faults += [(last, Fault(1, "missing", {"card": each})) for each in missing]
     if faults:
-        raise DeckError(faults)
+        at = {name: n for n, name in enumerate(files)}
+        raise DeckError(sorted(faults, key=lambda each: (at[each[0]], each[1].line)))
     known = {card.id: card for card in base or ()} | found
     day, week, war, rain = (tuple(known[each] for each in ids(pile)) for pile in PILES)
     return Deck(day, week, war, rain, words)
@@ -260,10 +261,8 @@ class _File:
     def __init__(self, name: str, text: str, faults: list[tuple[str, Fault]]) -> None:
         self._name, self._faults = name, faults
         try:
-            self._document = toml.read(text)
-        except toml.TomlError as error:
-            faults.append((name, Fault(error.line, "toml", {"said": error.said}, error.column)))
-            self._document = toml.EMPTY
+            self._document, errors = toml.read_past_errors(text)
+            faults += [(name, Fault(each.line, "toml", {"said": each.said}, each.column)) for each in errors]
         except toml.TomlLimitError as error:
             faults.append((name, error.fault))
             self._document = toml.EMPTY
@@ -331,9 +330,12 @@ def _wrong_in_card(pile: Pile, table: Mapping[str, Any]) -> Iterator[EffectError
 
 def _wrong_in_effect(pile: Pile, table: Mapping[str, Any]) -> Iterator[EffectError]:
     wrong = list(wrong_in(table))
-    if not wrong and (misplaced := may_do(pile, from_table(table))):
-        wrong.append(misplaced)
     yield from wrong
+    name = table.get("effect")
+    if wrong and isinstance(name, str) and name in KINDS and KINDS[name] not in _KINDS[pile]:
+        yield EffectError("pile", effect=name, pile=pile)
+    elif not wrong and (misplaced := may_do(pile, from_table(table))):
+        yield misplaced
 
 
 def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Card:
@@ -396,8 +398,9 @@ def _as_sign(card: Card, sign: SignName | None) -> Card:
 def _wrong_in_words(texts: object) -> Iterator[EffectError]:
     if not isinstance(texts, dict) or not texts or not texts.keys() <= LONGEST.keys():
         yield EffectError("words", found=quoted(texts))
-        return
-    for part, text in texts.items():
+    for part, text in texts.items() if isinstance(texts, dict) else ():
+        if part not in LONGEST:
+            continue
         if not isinstance(text, str) or not text.strip() or not text.isprintable() or {"{", "}"} & set(text):
             yield EffectError("one_line", part=part, found=quoted(text))
         elif len(text) > LONGEST[part]:
