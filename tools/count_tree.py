@@ -22,7 +22,7 @@ import grimp
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("templo", "controller", "companion")
 PAGES = (".html", ".css", ".js")
-GAME = re.compile(r"<!-- file: beans/__init__\.py -->\n```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+EXAMPLE = "docs/examples/beans/__init__.py"
 
 
 class Tree:
@@ -121,7 +121,6 @@ def figures(tree: Tree) -> dict[str, str]:
         if path.endswith(("/daemon.py", "/pipeline.py"))
     )
     gpiod = [path for path in tree.files(".py") if path.stem == "libgpiod"]
-    game = GAME.search(tree.text("docs/your-own-game.md"))
     within = {program: arrows(tree, first_level) for program in ("controller", "companion")}
     rows = {f"modules directly in `{program}/`": str(folders[program]) for program in ("controller", "companion")}
     rows["most modules in one folder"] = f"{folders[deepest]} (`{deepest}/`)"
@@ -145,7 +144,7 @@ def figures(tree: Tree) -> dict[str, str]:
         elsewhere = naming(tree, r"\bgpiod\b", without=r"/libgpiod\.py").total()
         rows["a backend: lines of `gpiod`, and lines elsewhere that name it"] = f"{lines} and {elsewhere}"
     rows["lines of daemon and pipeline that name the serial board"] = str(board)
-    rows["a game: lines of rules in `docs/your-own-game.md`"] = str(code_lines(game[1]) if game else "-")
+    rows[f"a game: lines of `{EXAMPLE}`"] = str(code_lines(tree.text(EXAMPLE)))
     return rows
 
 

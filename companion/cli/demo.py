@@ -85,13 +85,16 @@ def tables(services: Services, demo: Demo) -> list[Draft]:
 
 
 def _table_of(services: Services, name: str, temple: str) -> None:
-    """Open the smallest table of another game, or find the one that runs; its temple serves it if it uses one."""
+    """Open the smallest table of another game, or find the one that runs; its temple serves it if it uses one.
+
+    A table that was opened before its game used the temple is left for a new one.
+    """
     game = services.tables.games[name]
     services.temples.expect(temple)
+    holder = services.temples.serving.holder(temple)
     running = [each for each in services.tables.all() if each.charter.game == name and each.phase == "running"]
-    opened = running[0] if running else None
+    opened = next((each for each in running if each.temple or holder or not game.temple), None)
     if opened is None:
-        holder = services.temples.serving.holder(temple)
         leave = Opening(holder.code if holder else "")
         served = temple if game.temple else None
         opened = services.tables.open(name, TITLE, min(game.seatings), next(iter(game.presets)), {}, served, leave)

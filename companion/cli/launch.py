@@ -295,7 +295,7 @@ class Launch:
         self._children.insert(at, self._children.pop())
         self._terminal.write("The game was saved and is reloaded.")
         if self._code != before:
-            self._terminal.write(f"Its table does not go on with these rules; a new one: {self._url(path)}")
+            self._terminal.write(f"It is played at a new table now: {self._url(path)}")
 
     def _url(self, path: str) -> str:
         """Return the address of a page on this computer."""

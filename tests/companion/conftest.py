@@ -176,7 +176,7 @@ def home(url: str) -> Iterator[Home]:
 
 @pytest.fixture
 def beans(home: Home, tmp_path: Path) -> Iterator[Home]:
-    """A companion, with pages in the web's tests, that knows the game of dice of `docs/your-own-game.md`."""
+    """A companion, with pages in the web's tests, that knows the game of dice of `docs/examples/beans`."""
     with loaded(tmp_path) as game:
         home.games = {"beans": game}
         home.restart()

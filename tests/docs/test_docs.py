@@ -128,7 +128,7 @@ def check_program(program: str, arguments: list[str]) -> None:
 
 def known_command(program: str, command: str) -> bool:
     listed = re.search(r"\{([\w,]+)\}", help_of(program))
-    names = listed[1].split(",") if listed else re.findall(r"^    (\w+)", help_of(program), re.MULTILINE)
+    names = listed[1].split(",") if listed else re.findall(r"^    ([\w-]+)", help_of(program), re.MULTILINE)
     return command in names
 
 

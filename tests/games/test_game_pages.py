@@ -6,18 +6,20 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
 from companion.games import registry
-from companion.games.kit import CHANCE
+from companion.games.kit import CHANCE, Game
 from companion.model.entries import ANYONE
 from companion.model.table import Table
 from companion.service.change import Change
 from companion.web.rendering.texts import LANGUAGES
 from tests.companion.web.conftest import Browser, WebHome, home_with
-from tests.games.playouts import COMBINATIONS, OTHERS, STATES, Combination, Step, playout
+from tests.games import test_conformance
+from tests.games.playouts import COMBINATIONS, OTHERS, STATES, Combination, Step, combinations, playout
 
 MOMENTS = 2 + STATES // 4_000
 """States of a game between its first and its last in which all of its pages are opened."""
@@ -152,3 +154,16 @@ def open_every_page(home: WebHome, here: Combination) -> None:
         pages.look()
     pages.end()
     pages.look()
+
+
+def conforms(game: Game[Any], folder: Path) -> None:
+    """Hold one game to the suite of all games, at its smallest table, and open its pages at its largest."""
+    first, *_, last = (*combinations([game]),) * 2
+    test_conformance.test_random_play_keeps_every_law_of_a_game(first)
+    test_conformance.test_nobody_but_the_seats_and_the_temple_ever_has_a_move(first)
+    test_conformance.test_a_game_says_how_it_ended_when_it_has(first)
+    test_conformance.test_a_seat_cannot_distinguish_a_resampled_state_from_the_real_one(first)
+    test_conformance.test_a_written_state_with_a_distortion_is_a_value_error_or_another_state(first)
+    for home in home_with(folder, {game.name: game}):
+        home.app.config["PROPAGATE_EXCEPTIONS"] = True
+        open_every_page(home, last)

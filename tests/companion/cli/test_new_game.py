@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-import sys
 from collections.abc import Iterator
 from itertools import combinations as subsets
 from pathlib import Path
@@ -16,10 +15,9 @@ from companion.cli.data.game import faults
 from companion.cli.new_game.command_line import CHOICES
 from companion.games import registry
 from companion.games.kit import Game
-from tests.companion.web.conftest import home_with
 from tests.games import test_conformance
-from tests.games.playouts import combinations
-from tests.games.test_game_pages import open_every_page
+from tests.games.test_game_pages import conforms
+from tests.games.your_own_game import opened
 
 EVERY = [chosen for n in range(len(CHOICES) + 1) for chosen in subsets(CHOICES, n)]
 
@@ -33,24 +31,13 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def game(folder: Path) -> Iterator[Game[Any]]:
-    try:
-        yield registry.load([folder])["maize"]
-    finally:
-        for name in [name for name in sys.modules if name.startswith(f"{registry.PACKAGE}.maize")]:
-            del sys.modules[name]
+    with opened(folder) as game:
+        yield game
 
 
 def test_it_passes_the_suite_of_all_games(game: Game[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(test_conformance, "STATES", 200)
-    here = combinations([game])[0]
-    test_conformance.test_random_play_keeps_every_law_of_a_game(here)
-    test_conformance.test_nobody_but_the_seats_and_the_temple_ever_has_a_move(here)
-    test_conformance.test_a_game_says_how_it_ended_when_it_has(here)
-    test_conformance.test_a_seat_cannot_distinguish_a_resampled_state_from_the_real_one(here)
-    test_conformance.test_a_written_state_with_a_distortion_is_a_value_error_or_another_state(here)
-    for home in home_with(tmp_path, {game.name: game}):
-        home.app.config["PROPAGATE_EXCEPTIONS"] = True
-        open_every_page(home, combinations([game])[-1])
+    conforms(game, tmp_path)
 
 
 def test_its_own_tests_pass_and_its_files_have_no_fault(game: Game[Any]) -> None:

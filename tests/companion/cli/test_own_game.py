@@ -68,13 +68,13 @@ def test_a_game_that_is_saved_is_reloaded_and_its_errors_are_printed(launched: L
     saved(folder / "texts/en.toml", "is on turn and", "throws now and")
     eventually(lambda: "throws now and" in page(launched))
     assert says(launched, "The game was saved and is reloaded.")
-    assert not says(launched, "a new one:")
+    assert not says(launched, "a new table now:")
 
 
 def test_rules_by_which_a_table_does_not_go_on_begin_a_new_one(launched: Launched, folder: Path) -> None:
     saved(folder / "__init__.py", '2: ("red", "blue")', '2: ("red", "green")')
     saved(folder / "__init__.py", "(0,) * len(seats)", "(0,) * (1 + seats.index('green'))")
-    eventually(lambda: says(launched, "a new one: http://127.0.0.1"))
+    eventually(lambda: says(launched, "a new table now: http://127.0.0.1"))
 
 
 def test_the_check_of_a_game_without_a_fault_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
