@@ -18,7 +18,8 @@ from tests import fresh
 
 BUILT = fresh.PROJECT / "build" / "packages"
 SUITE = "trixie"
-PACKAGES = (*fresh.PACKAGES, "debhelper", "dh-python", "lintian")
+FONTS = ("fonts-noto-core", "python3-brotli", "python3-fonttools")
+PACKAGES = (*fresh.PACKAGES, "debhelper", "dh-python", "lintian", *FONTS)
 NOTE = "why-not.txt"
 """Stands where packages could not be built."""
 

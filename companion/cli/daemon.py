@@ -212,6 +212,7 @@ class _Daemon:
             settings.web,
             address=self._address,
             instance=instance,
+            fonts=settings.state_directory / "fonts",
             playtests=self._playtests,
             owner=_code(settings.state_directory / FILE),
             organiser=_code(settings.state_directory / ORGANISER_FILE),

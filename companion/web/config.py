@@ -46,4 +46,6 @@ class WebConfig:
     """Whether it is connected to the broker."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
+    fonts: Path = Path(os.devnull)
+    """The folder that keeps the pages' fonts."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))

@@ -23,6 +23,7 @@ from companion.model.temples import Temple
 from companion.service.services import Services
 from companion.web.config import WebConfig
 from companion.web.rendering import styles
+from companion.web.rendering.fonts import Fonts
 from companion.web.rendering.renderer import ART, Renderer, check_layouts, placer, temple_news, temple_text
 from companion.web.rendering.texts import LANGUAGES, Library, Texts
 from companion.web.server import assets
@@ -81,10 +82,12 @@ class Site:
         adapter = app.url_map.bind("localhost", script_name=f"{config.settings.path}/")
         self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(routes[route], values))
         own = ((name, folder / "static") for name, folder in self.folders.items())
-        self.files = assets.files_of(("", HERE / "static"), *own)
-        self.style = styles.of_site(HERE / "static" / "styles")
+        self.fonts = Fonts(config.fonts)
+        faces = self.fonts.css(lambda file: self.url("font", filename=file))
+        self.files = assets.files_of(("", HERE / "static"), *own, more=faces)
+        self.style = styles.of_site(HERE / "static" / "styles", faces)
         # One page's own names reach no other page, so that they cannot collide with a game's.
-        self.page_styles = styles.of_pages(HERE / "static" / "pages")
+        self.page_styles = {**styles.of_pages(HERE / "static" / "pages"), "fonts": styles.of_fonts(faces)}
         self.game_styles = {name: styles.of_game(folder / "static") for name, folder in self.folders.items()}
 
     @property

@@ -62,7 +62,7 @@ def test_the_layers_are_declared_once_and_each_folder_is_one_of_them() -> None:
 
 def test_what_is_delivered_opens_and_closes_its_layers() -> None:
     sheets = [
-        styles.of_site(STATIC / "styles"),
+        styles.of_site(STATIC / "styles", "@font-face {}"),
         *styles.of_pages(STATIC / "pages").values(),
         *map(styles.of_game, GAMES),
     ]

@@ -16,6 +16,7 @@ from companion.web.printing.pages import leaves, stylesheets
 from companion.web.printing.paper import DEFAULT, STOCK, Paper, Printing
 from companion.web.rendering import fonts
 from companion.web.rendering.renderer import SHELL, Renderer
+from companion.web.rendering.subsets import FontError
 from companion.web.rendering.texts import LANGUAGES, Library, Texts
 
 EVERYTHING = "everything"
@@ -184,9 +185,8 @@ class Press:
 
         known = FontConfiguration()
         try:
-            named = (SHELL / "static" / "styles" / "base" / "font-face.css").read_text(encoding="utf-8")
-            css = fonts.on_this_machine(named)
-        except fonts.FontError as error:
+            css = fonts.on_this_machine()
+        except FontError as error:
             raise SheetsError(str(error)) from error
         return _weasyprint().CSS(string=css, font_config=known), known
 

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 ORDER = "layers.css"
+FONTS_LAYER = "base"
 PAGES_LAYER = "components"
 GAMES_LAYER = "games"
 
@@ -29,10 +30,16 @@ class Sheet:
 
 
 @cache
-def of_site(folder: Path) -> Sheet:
-    """Join the order of the layers and every layer of a folder such as ``static/styles``."""
+def of_site(folder: Path, fonts: str) -> Sheet:
+    """Join the order of the layers, what brings the fonts, and every layer of a folder such as ``static/styles``."""
     layers = [_layer(path.name, path) for path in sorted(folder.iterdir()) if path.is_dir()]
-    return _sheet((folder / ORDER).read_text(encoding="utf-8"), *layers)
+    return _sheet((folder / ORDER).read_text(encoding="utf-8"), f"@layer {FONTS_LAYER} {{\n{fonts}}}\n", *layers)
+
+
+@cache
+def of_fonts(fonts: str) -> Sheet:
+    """Return what brings the fonts alone, for pages that have none of the site's style sheets."""
+    return _sheet(fonts)
 
 
 @cache

@@ -12,10 +12,11 @@ from companion.games.kit import Game, Option, Value
 from companion.model.evenings import usual_minutes
 from companion.model.table import ServiceError, Table
 from companion.service.tables import Opening
-from companion.web.rendering import fonts
 from companion.web.rendering.styles import Sheet
+from companion.web.rendering.subsets import FontError
 from companion.web.rendering.texts import LANGUAGES
 from companion.web.routes.uploads import MOST_FAULTS, OF_TABLE, OWN, Brought, brought, earlier, options_chosen
+from companion.web.server.assets import FOR_GOOD
 from companion.web.server.guard import client
 from companion.web.site import (
     BAD_FORM,
@@ -47,7 +48,6 @@ ICONS = (("icon-192", 192, "any"), ("icon-512", 512, "any"), ("icon-maskable-512
 """The manifest's drawn icons: file, size in px, purpose."""
 EVENING_MIN = 300
 """The longest game, in minutes, for one evening: a longer one is offered first only if it was played here last."""
-WEEK = 7 * 24 * 3600
 
 
 @blueprint.get("/")
@@ -150,12 +150,11 @@ def game_static(game: str, filename: str) -> Response:
 def font(filename: str) -> Response:
     """Return a file of the font that all pages are set in."""
     try:
-        data = fonts.font(filename)
-    except fonts.FontError as error:
+        response = Response(site().fonts.file(filename), mimetype="font/woff2")
+    except FontError as error:
         current_app.logger.warning("%s", error)
         abort(404)
-    response = Response(data, mimetype="font/ttf")
-    response.cache_control.max_age = WEEK
+    response.headers["Cache-Control"] = FOR_GOOD
     return response
 
 

@@ -23,6 +23,9 @@ CACHED = frozenset({"static", "style", "page_style", "game_style", "game_static"
 """The plain names of the routes that are answered below a version."""
 
 YEAR_S = 365 * 24 * 3600
+FOR_GOOD = f"public, max-age={YEAR_S}, immutable"
+"""The header of what never changes under its name."""
+
 _PREFIX = "/v/"
 _VERSION = "templo.version"
 
@@ -30,11 +33,14 @@ _VERSION = "templo.version"
 class Files:
     """The files that pages are drawn with, as they were when this program started."""
 
-    def __init__(self, folders: Mapping[str, Path]) -> None:
-        """Read every file: those of a game's folder by the game's name, those of all pages by an empty one."""
+    def __init__(self, folders: Mapping[str, Path], more: str = "") -> None:
+        """Read every file: those of a game's folder by the game's name, those of all pages by an empty one.
+
+        `more` is what else a style sheet is made of.
+        """
         self._folders = folders
         self._stamps: dict[Path, tuple[int, int]] = {}
-        content = hashlib.sha256()
+        content = hashlib.sha256(more.encode())
         for folder in folders.values():
             for path in sorted(folder.rglob("*")):
                 if path.is_file():
@@ -54,9 +60,9 @@ class Files:
 
 
 @cache
-def files_of(*folders: tuple[str, Path]) -> Files:
+def files_of(*folders: tuple[str, Path], more: str = "") -> Files:
     """Return the files of folders, each with its game, which are read once in a process."""
-    return Files(dict(folders))
+    return Files(dict(folders), more)
 
 
 def versioned(path: str, version: str) -> str:
@@ -80,7 +86,7 @@ def install(app: Flask, files: Files) -> None:
     @app.after_request
     def cached(response: Response) -> Response:
         if request.environ.get(_VERSION) == files.version and response.status_code < 400 and _is_current(files):
-            response.headers["Cache-Control"] = f"public, max-age={YEAR_S}, immutable"
+            response.headers["Cache-Control"] = FOR_GOOD
         return response
 
 

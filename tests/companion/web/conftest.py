@@ -36,6 +36,9 @@ from tests.companion.conftest import SOURCE, Home
 TOSS = Path(__file__).parent / "toss"
 """A stranger's game: one coin."""
 
+FONTS = Path(__file__).parents[3] / "build" / "fonts"
+"""Where the tests keep the fonts of pages, so that each is made once."""
+
 ORIGIN = {"Origin": "http://localhost"}
 SESSION = "c" * 32
 OWNER = Owner("ABCDEFGH", "0" * 32)
@@ -106,6 +109,7 @@ class WebHome(Home):
             lambda viewer: self.addresses.get(viewer, "http://templo.local"),
             "an-instance",
             lambda: ["192.168.1.7"],
+            fonts=FONTS,
             playtests=self.playtests,
             owner=OWNER,
             organiser=ORGANISER,
