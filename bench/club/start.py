@@ -59,7 +59,7 @@ def _play(url: str, number: int) -> None:
         if game == "mexica":
             _give(services, table, token)
         services.play.let_app_roll(table.id, token, True)
-        for seat in table.charter.seats:
+        for seat in table.seats:
             services.seats.away(table.id, token, seat, APP)
         while services.tables.get(table.id).phase != "over":
             services.play.go_on(table.id)

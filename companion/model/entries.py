@@ -56,6 +56,12 @@ class Free(_Stored, frozen=True, tag="@free"):
     seat: Seat
 
 
+class LeaveOut(_Stored, frozen=True, tag="@left_out"):
+    """A seat leaves the table before the game begins, which is for fewer players then."""
+
+    seat: Seat
+
+
 class Serve(_Stored, frozen=True, tag="@served"):
     """Another temple, or none, serves the table from now on."""
 
@@ -131,6 +137,7 @@ TableEntry: TypeAlias = (
     Begin
     | Sit
     | Free
+    | LeaveOut
     | Serve
     | Undo
     | Away

@@ -108,7 +108,7 @@ def outlined(charter: Charter, game: Game[Any], version: int, stored: str) -> Ou
         summary = msgspec.json.decode(stored, type=Summary)
     except msgspec.MsgspecError:
         return None
-    if tuple(seat for seat, _, _ in summary.seats) != charter.seats:
+    if not {seat for seat, _, _ in summary.seats} <= {*charter.seats}:
         return None
     same = {each.name for each in fields(Table)} & set(summary.__struct_fields__)
     return Outline(

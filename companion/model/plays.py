@@ -21,7 +21,7 @@ def result_of(table: Table) -> Result:
 
 def ranked(table: Table, result: Result) -> list[Seat]:
     """Return the seats of a table, winners first, then by points."""
-    return sorted(table.charter.seats, key=lambda seat: _standing(result, seat))
+    return sorted(table.seats, key=lambda seat: _standing(result, seat))
 
 
 def _standing(result: Result, seat: Seat) -> tuple[bool, int]:
@@ -47,7 +47,7 @@ def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | Non
     changed = _time(table.ended_at or began, zone)
     order = ranked(table, result)
     standings = [_standing(result, seat) for seat in order]
-    ids = {seat: n for n, seat in enumerate(table.charter.seats, start=1)}
+    ids = {seat: n for n, seat in enumerate(table.seats, start=1)}
     return {
         "about": "Templo Mayor",
         "games": [
@@ -74,7 +74,7 @@ def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | Non
                 "isAnonymous": not table.chair(seat).name,
                 "modificationDate": changed,
             }
-            for seat in table.charter.seats
+            for seat in table.seats
         ],
         "plays": [
             {

@@ -44,6 +44,7 @@ from companion.model.entries import (
     Close,
     Decide,
     Free,
+    LeaveOut,
     Pace,
     Rename,
     Rolls,
@@ -232,6 +233,11 @@ class Table:
         return self.renamed or self.charter.title
 
     @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats of its game, in turn order: those that it was opened with, without those that were left out."""
+        return tuple(chair.seat for chair in self.chairs)
+
+    @property
     def options(self) -> Mapping[str, Value]:
         """The rules that it plays by, every option of the game with its value."""
         return {**self.charter.options, **self.amendments}
@@ -401,6 +407,12 @@ class Table:
             case Free(seat):
                 self.chair(seat)
                 return self._logged(entry, [Line("freed", {"seat": seat})])
+            case LeaveOut(seat):
+                self.chair(seat)
+                if self.phase != "lobby":
+                    return Refusal("begun_already")
+                chairs = tuple(chair for chair in self.chairs if chair.seat != seat)
+                return self._logged(entry, [Line("left_out", {"seat": seat})], chairs=chairs)
             case Serve(temple):
                 line = Line("served", {"temple": temple}) if temple else Line("unserved")
                 return self._logged(entry, [line], temple=temple or None, served_since=entry.at if temple else None)
@@ -625,7 +637,11 @@ class Table:
     def _begun(self, entry: Entry) -> Table | Refusal:
         if self.began_at is not None:
             return Refusal("begun_already")
-        state = self.game.rules.setup(self.options, self.charter.seats)
+        seatings = self.game.seatings
+        if self.seats not in seatings.values():
+            facts = {"players": len(self.seats), "fewest": min(seatings), "most": max(seatings)}
+            return Refusal("bad_players", facts)
+        state = self.game.rules.setup(self.options, self.seats)
         opening = Step(entry.n, COMPANION, entry.action, state, entry.at)
         return self._logged(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
 

@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 from companion.games.kit import TEMPLE, Refusal
 from companion.model.entries import OLD
+from companion.model.lobby import digest
 from companion.model.ports import ARRIVED, COUNTED, Decision, OldTokens, StoredToken
+from companion.model.seating import free_seat
 from companion.model.temples import Receipt, Source, Temple
 from companion.service.change import Change
 from companion.service.ledgers import Ledgers
+from companion.service.waiting import Waiting
 from companion.service.workspace import Workspace
 from templo import contract
 from templo.bounded_log import BoundedLog
@@ -31,9 +34,10 @@ class _Taken(NamedTuple):
 class TokenIntake:
     """Takes in the temples' tokens."""
 
-    def __init__(self, workspace: Workspace, ledgers: Ledgers) -> None:
+    def __init__(self, workspace: Workspace, ledgers: Ledgers, waiting: Waiting) -> None:
         self._workspace = workspace
         self._ledgers = ledgers
+        self._waiting = waiting
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
 
     def receive(self, arrivals: Sequence[tuple[str, contract.Token]]) -> list[Receipt]:
@@ -59,7 +63,7 @@ class TokenIntake:
         serving = [each.table_id for name in temples.values() if (each := change.find_temple(name))]
         serving += [each.old.table_id for each in sources.values() if each.old]
         change.lock_tables(*{table.id for each in serving if (table := self._workspace.tables.find(each))})
-        batch = _Batch(change, doubted)
+        batch = _Batch(change, doubted, self._waiting)
         for name, token in arrivals:
             seqs = ids[token.source]
             if token.seq in seqs:
@@ -106,10 +110,11 @@ class TokenIntake:
 class _Batch:
     """A batch of arriving tokens, and what they change."""
 
-    def __init__(self, change: Change, doubted: Mapping[str, str]) -> None:
+    def __init__(self, change: Change, doubted: Mapping[str, str], waiting: Waiting) -> None:
         """Start empty; `doubted` are the ids of tokens that their temple doubts, with the reason."""
         self._change = change
         self._doubted = doubted
+        self._waiting = waiting
         self._now = change.now
         self._temples: dict[str, Temple] = {}
         self._stored: list[StoredToken] = []
@@ -134,6 +139,8 @@ class _Batch:
     ) -> str | None:
         """Enter a token at a table; return the table's id, or None if it counts at none."""
         is_old = old is not None and old.holds(token)
+        if not (verdict or is_old or token.replayed or token.token in self._doubted):
+            self._seat(temple)
         if verdict or (is_old and old and old.choice != COUNTED) or contract.Flag.TEST in token.flags:
             return None
         table_id = old.table_id if is_old and old else temple.table_id
@@ -149,6 +156,15 @@ class _Batch:
             log.error("table %r refused token %d of %r: %s", table.title, token.seq, temple.name, after.code)
             return None
         return table_id
+
+    def _seat(self, temple: Temple) -> None:
+        """Seat the phone that waits for a token in the lobby of the table that a temple serves, if one does."""
+        if not temple.table_id or temple.table_id not in self._change.locked_tables:
+            return
+        table = self._change.table(temple.table_id)
+        phone = self._waiting.next(table, self._now) if table.phase == "lobby" else None
+        if phone and not all(chair.taken for chair in table.chairs):
+            self._change.sit(table.id, {free_seat(table, phone.name): phone.name}, digest(phone.token))
 
     def take_again(self, name: str, token: contract.Token) -> None:
         """Store a further number of a token, which does not count again."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from companion.games.kit import Refusal, Seat
-from companion.model.entries import Action
+from companion.model.entries import Action, Sit
 from companion.model.ports import Conflict, Transaction
 from companion.model.table import Charter, Entry, ServiceError, Table
 from companion.model.temples import Source, Temple
@@ -178,6 +178,12 @@ class Change:
         self._keys[table_id] = keys
         self.tables[table_id] = self.table(table_id).with_keys(keys)
         return self.tables[table_id]
+
+    def sit(self, table_id: str, names: Mapping[Seat, str], key: str) -> Table:
+        """Seat a phone, under a name at each seat; `key` is the digest of its token."""
+        for seat, name in names.items():
+            self.enter(table_id, seat, Sit(seat, name))
+        return self.set_keys(table_id, {**self.table(table_id).keys, **dict.fromkeys(names, key)})
 
     def put(self, temple: Temple, *, visible: bool = True) -> None:
         """Replace a locked temple. `visible` says that the page of its table shows the change."""

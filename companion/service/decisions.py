@@ -114,7 +114,7 @@ class Decisions:
         elif table is not None and whose is not None:
             self._count(change, table, held, whose, by, request, hand)
             play_on(change, table.id, self._workspace.below)
-        known = table is not None and audited in table.charter.seats
+        known = table is not None and audited in table.seats
         player = (table.chair(audited).name or "") if table is not None and known else ""
         table_id = table.id if table else None
         verdict = COUNTED if whose else NO_TOKEN

@@ -6,15 +6,39 @@ import hmac
 from collections.abc import Mapping
 
 from companion.games.kit import Seat
-from companion.model.entries import Away, Begin, Free, Sit, away_modes, is_away_mode
+from companion.model.entries import (
+    ANYONE,
+    APP,
+    LEVEL_OF,
+    Away,
+    AwayMode,
+    Begin,
+    Free,
+    LeaveOut,
+    Sit,
+    away_modes,
+    is_away_mode,
+)
 from companion.model.lobby import clean_name, digest
-from companion.model.seating import is_code, own_seats, proved, require_seats, seats_held
+from companion.model.seating import (
+    empty_seats,
+    free_seat,
+    is_code,
+    own_seats,
+    places_without_empty,
+    proved,
+    require_seats,
+    seats_held,
+    seats_without_empty,
+)
 from companion.model.table import ServiceError, Table
 from companion.service.automatic import play_on
 from companion.service.change import Change
 from companion.service.requests import TempleRequests
+from companion.service.waiting import Waiting
 from companion.service.workspace import Workspace
 
+LEFT_OUT = "left_out"
 _DIGITS = 32
 """Hexadecimal digits of a token or a signature: 128 bits."""
 
@@ -22,9 +46,10 @@ _DIGITS = 32
 class SeatService:
     """The seats of all tables, and the phones that hold them."""
 
-    def __init__(self, workspace: Workspace, requests: TempleRequests) -> None:
+    def __init__(self, workspace: Workspace, requests: TempleRequests, waiting: Waiting) -> None:
         self._workspace = workspace
         self._requests = requests
+        self._waiting = waiting
         self._key = b""
 
     def held(self, table_id: str, token: str) -> tuple[Seat, ...]:
@@ -38,14 +63,40 @@ class SeatService:
     def sit(self, table_id: str, code: str, seat: Seat, name: str, token: str = "", pending: str = "") -> str:
         """Give a free seat to a phone; returns the token that proves it, the same one where it held a seat already.
 
-        A phone that holds none gets `pending`, or a new token. Asking for a seat again with the token that holds it
-        changes nothing: the first answer was lost.
+        With no seat it is any that is free (`free_seat`), and none for a phone that holds one. A phone that holds
+        none gets `pending`, or a new token. Asking for a seat again with the token that holds it changes nothing: the
+        first answer was lost.
 
-        Raises `ServiceError` ``wrong_code``, ``unknown_seat``, ``seat_taken``, ``bad_name``.
+        Raises `ServiceError` ``wrong_code``, ``unknown_seat``, ``seat_taken``, ``table_full``, ``bad_name``.
         """
-        return self._workspace.run(
-            lambda change: self._take(change, table_id, code, {seat: name}, token, pending), tables=[table_id]
-        )
+
+        def work(change: Change) -> str:
+            table = change.table(table_id)
+            if seat:
+                return self._take(change, table_id, code, {seat: name}, token, pending)
+            for known in (token, pending):
+                if known and own_seats(table, known):
+                    return known
+            return self._take(change, table_id, code, {free_seat(table, name): name}, token, pending)
+
+        return self._workspace.run(work, tables=[table_id])
+
+    def wait_for_token(self, table_id: str, code: str, name: str, token: str) -> None:
+        """Let the next token that falls into the table's temple seat a phone under a name, in the lobby.
+
+        The last who asked is the next: who asked before and went away keeps nobody waiting. Raises `ServiceError`
+        ``wrong_code``, ``bad_name``, and ``no_temple`` where no token can seat anybody.
+        """
+        table = self._workspace.tables.get(table_id)
+        if not is_code(table, code):
+            raise ServiceError("wrong_code")
+        if not table.temple or table.phase != "lobby":
+            raise ServiceError("no_temple")
+        self._waiting.add(table_id, token, clean_name(name), self._workspace.clock())
+
+    def waits(self, table_id: str, token: str) -> bool:
+        """Return whether a phone waits for a token at a table."""
+        return self._waiting.has(self._workspace.tables.get(table_id), token, self._workspace.clock())
 
     def share(self, table_id: str, code: str, names: Mapping[Seat, str], token: str = "", pending: str = "") -> str:
         """Give every free seat to one phone that is passed round; returns its token, as `sit` does."""
@@ -70,12 +121,12 @@ class SeatService:
             token = pending or self._workspace.entropy(16).hex()
         if names.keys() <= {*own_seats(table, token)}:
             return token
-        for seat, name in names.items():
+        for seat in names:
             if table.chair(seat).taken:
                 raise ServiceError("seat_taken", seat=seat)
-            change.enter(table_id, seat, Sit(seat, clean_name(name) if name.strip() else ""))
+        cleaned = {seat: clean_name(name) if name.strip() else "" for seat, name in names.items()}
+        change.sit(table_id, cleaned, digest(token))
         play_on(change, table_id, self._workspace.below)
-        change.set_keys(table_id, {**table.keys, **dict.fromkeys(names, digest(token))})
         return token
 
     def free(self, table_id: str, proof: str, seat: Seat) -> Table:
@@ -92,14 +143,20 @@ class SeatService:
 
         return self._workspace.run(work, tables=[table_id])
 
-    def begin(self, table_id: str, proof: str) -> Table:
-        """Begin the game; seats still empty can be taken later.
+    def begin(self, table_id: str, proof: str, empty: str = "") -> Table:
+        """Begin the game; seats still empty can be taken later, unless they are left out.
 
-        `proof` is the token of any phone at the table, or the join code, which the table screen shows.
+        `proof` is the token of any phone at the table, or the join code, which the table screen shows. `empty` says
+        what happens to the seats that nobody has (`empty_choices`); nothing where it is empty.
+
+        Raises `ServiceError` ``not_seated``, ``unknown_mode``, and ``bad_players`` where no seat can be left out.
         """
 
         def work(change: Change) -> Table:
-            by = proved(change.table(table_id), proof)
+            table = change.table(table_id)
+            by = proved(table, proof)
+            if table.phase == "lobby" and empty:
+                self._settle_empty(change, table, by, empty)
             change.enter(table_id, by, Begin())
             return play_on(change, table_id, self._workspace.below)
 
@@ -107,6 +164,26 @@ class SeatService:
         if table.temple:
             self._requests.end_calibration(table.temple)
         return table
+
+    def _settle_empty(self, change: Change, table: Table, by: Seat, choice: str) -> None:
+        """Leave the empty seats of a lobby out, or let the app or anyone play for them."""
+        empty = empty_seats(table)
+        if choice != LEFT_OUT:
+            if not is_away_mode(choice) or choice not in empty_choices(table):
+                raise ServiceError("unknown_mode", mode=choice[:24])
+            for seat in empty:
+                change.enter(table.id, by, Away(seat, choice))
+            return
+        keys = dict(table.keys)
+        for old, new in places_without_empty(table).items():
+            chair = table.chair(old)
+            change.enter(table.id, by, Away(new, _mode(chair.away)) if chair.away else Sit(new, chair.name or ""))
+            if old in keys:
+                keys[new] = keys.pop(old)
+        for seat in table.seats:
+            if seat not in seats_without_empty(table):
+                change.enter(table.id, by, LeaveOut(seat))
+        change.set_keys(table.id, keys)
 
     def away(self, table_id: str, token: str, seat: Seat, mode: str) -> Table:
         """Set the absence mode of a seat, one of `AWAY_MODES`, or with no mode that its player is back.
@@ -154,3 +231,19 @@ class SeatService:
     def _signed(self, *words: str) -> str:
         self._key = self._key or self._workspace.store.signing_key()
         return hmac.new(self._key, " ".join(words).encode(), "sha256").hexdigest()[:_DIGITS]
+
+
+def empty_choices(table: Table) -> tuple[str, ...]:
+    """Return what may happen to the seats of a lobby that nobody has, the usual first; nothing where all are taken.
+
+    They are left out, the app plays for them, or anyone at the table moves for them.
+    """
+    if not empty_seats(table):
+        return ()
+    levels = [mode for mode in away_modes(table.game.bot.levels) if mode in LEVEL_OF]
+    app = APP if APP in levels else next(iter(levels), "")
+    return tuple(choice for choice in (LEFT_OUT if seats_without_empty(table) else "", app, ANYONE) if choice)
+
+
+def _mode(word: str) -> AwayMode:
+    return word if is_away_mode(word) else ""

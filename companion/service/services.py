@@ -18,6 +18,7 @@ from companion.service.serving import Serving
 from companion.service.setup import SetupService
 from companion.service.tables import TableService
 from companion.service.temples import TempleService
+from companion.service.waiting import Waiting
 from companion.service.workspace import Workspace
 
 
@@ -40,14 +41,15 @@ class Services:
         ledgers = Ledgers(workspace)
         requests = TempleRequests(workspace, ledgers)
         serving = Serving(workspace, requests)
-        intake, decisions = TokenIntake(workspace, ledgers), Decisions(workspace)
+        waiting = Waiting()
+        intake, decisions = TokenIntake(workspace, ledgers, waiting), Decisions(workspace)
         doubts = DoubtIntake(workspace)
         temples = TempleService(workspace, ledgers, intake, doubts, requests, serving, decisions)
         workspace.on_taken.append(temples.take_over)
         return cls(
             TableService(workspace, serving),
             temples,
-            SeatService(workspace, requests),
+            SeatService(workspace, requests, waiting),
             PlayService(workspace),
             SetupService(workspace),
             MessageService(workspace),

@@ -157,6 +157,7 @@ class TableService:
                 code=_unused_code(self._workspace, change),
                 rules=table.game.rules_version,
                 options=table.options,
+                seats=table.seats,
                 opened_at=change.now,
             )
             change.open(charter)

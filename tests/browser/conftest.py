@@ -156,9 +156,8 @@ class Device:
     def join(self, companion: Companion, table: Table, seat: str, name: str) -> None:
         """Scan the code and take a seat."""
         self.page.goto(f"{companion.address}/j/{table.code}")
-        self.page.locator(f'.sit-form input[name="seat"][value="{seat}"]').check(force=True)
         self.page.fill('.sit-form input[name="name"]', name)
-        self.page.click(".sit-form button")
+        self.page.click(f'.sit-form button[name="seat"][value="{seat}"]')
         self.page.wait_for_url(f"**/t/{table.id}")
         self.listening()
 

@@ -86,8 +86,8 @@ class Way:
         self.tap(page.locator('.sit-form input[name="name"]'))
         page.keyboard.type(NAME)
         self.letters += len(NAME)
-        self.tap(page.locator(".sit-form button"))
-        self.timed(lambda: page.wait_for_selector("html[data-scripted]", state="attached"))
+        self.tap(page.locator(".sit-form .button-main"))
+        self.timed(lambda: page.wait_for_selector("html[data-scripted] .page-table", state="attached"))
 
 
 def from_code_to_seat(companion: Companion, context: BrowserContext, game: str, slowed: int = SLOWED) -> Way:

@@ -78,6 +78,12 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
     device.join(companion, running, "west", "Nezahualcoyotl de Texcoco")
     services.temples.intake.receive([("table", home.token(1, "huitzilopochtli", token="f" * 32))])
     lobby, absent = home.lobby(), companion.table(2, None)
+    services.temples.expect("attic")
+    waits = services.tables.open("mexica", "Monday", 4, "temple_only", {}, "attic")
+    device.page.goto(f"{companion.address}/j/{waits.code}")
+    device.page.fill('.sit-form input[name="name"]', "Ana")
+    device.page.click('.sit-form button[value="drop"]')
+    device.page.wait_for_url(f"**/t/{waits.id}/drop")
     key = home.seated(absent, "west", "Ben")
     services.seats.away(absent.id, key, "west", "anyone")
     device.join(companion, absent, "east", "Ana")
@@ -93,7 +99,8 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
              "/trust", "/tables", "/evenings", "/temples", "/temples/table", "/temples/table/held", "/join", "/games",
              "/playtests", NOWHERE, f"/t/{running.id}/held", f"/t/{running.id}/reconcile", f"/t/{running.id}/seats",
              f"/t/{running.id}/story", f"/t/{running.id}/replay?step=1", f"/j/{lobby.code}", f"/t/{lobby.id}",
-             f"/t/{lobby.id}/screen", f"/t/{absent.id}/for/west", "/games/mexica/print/tallies",
+             f"/t/{lobby.id}/screen", f"/t/{absent.id}/for/west", f"/t/{waits.id}/drop",
+             "/games/mexica/print/tallies",
              "/games/mexica/print?players=4"]  # fmt: skip
     for game in dict.fromkeys(game for game, _ in GAMES):
         found += [f"/games/{game}", f"/games/{game}/rules", f"/tables/new?game={game}"]

@@ -20,7 +20,7 @@ MOST, MOST_FONTS = 150_000, 80_000
 BUDGETS = {
     "/": 80_000,
     "/join": 70_000,
-    "/j/{code}": 70_000,
+    "/j/{code}": 100_000,
     "/tables": 80_000,
     "/tables/new": 80_000,
     "/games": 70_000,
@@ -34,7 +34,7 @@ BUDGETS = {
 """The most bytes of a first visit to a kind of page."""
 
 AGAIN = 30_000
-"""The most bytes of a second visit: the page itself, and what it asks about anew."""
+"""The most bytes of a second visit: the page itself, and what it validates."""
 
 SETTLED_MS = 300
 

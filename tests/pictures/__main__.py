@@ -158,8 +158,7 @@ class Table:
             self._phones[seat] = page.context
             page.goto(f"{self.demo.address}/j/{self.code}")
             page.fill(".sit-form input[name=name]", SEATS[seat])
-            page.check(f".sit-form input[name=seat][value={seat}]")
-            page.click(".sit-form button[type=submit]")
+            page.click(f".sit-form button[value={seat}]")
             page.wait_for_selector("#live")
             if page is not self.phone:
                 page.goto("about:blank")

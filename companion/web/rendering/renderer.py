@@ -90,6 +90,7 @@ SHELL_REGIONS = frozenset(
         "ending",
         "call",
         "absent",
+        "places",
         "guide",
         "phases",
         "message",

@@ -146,7 +146,7 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
 
 def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
     """Return the seats that may have dropped any of the unclaimed tokens, in turn order."""
-    return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.unclaimed)]
+    return [seat for seat in table.seats if any(seat in each.waiting.claims for each in sheet.unclaimed)]
 
 
 def _unclaimed(words: Texts, unclaimed: Unclaimed) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def result_play(table_id: str) -> Response:
     """Return a play as BG Stats imports it."""
     table = _over(table_id)
     words = site().words(table)
-    roles = {seat: words(f"seat.{seat}") for seat in table.charter.seats}
+    roles = {seat: words(f"seat.{seat}") for seat in table.seats}
     play = bg_stats(table, words("name"), roles)
     return file_of(table, json.dumps(play, ensure_ascii=False, indent=1).encode(), "bgsplay", "application/json")
 

@@ -12,6 +12,7 @@ from companion.games.kit import Game, Option, Value
 from companion.model.evenings import usual_minutes
 from companion.model.table import ServiceError, Table
 from companion.service.tables import Opening
+from companion.web.rendering.renderer import placer
 from companion.web.rendering.styles import Sheet
 from companion.web.rendering.subsets import FontError
 from companion.web.rendering.texts import LANGUAGES
@@ -39,6 +40,9 @@ from companion.web.site import (
 from companion.web.view_models.table import Audience, ending
 
 blueprint = Blueprint("pages", __name__)
+
+TAKEN_MEANWHILE = frozenset({"seat_taken", "table_full"})
+"""The errors of somebody who was only slower than others: the page comes again with what is free."""
 
 OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
 """The errors of a form whose temple is held by another table."""
@@ -308,7 +312,7 @@ def _preset(game: Game[Any], last: Table | None) -> str:
 def _players(game: Game[Any], last: Table | None) -> int:
     """Return the suggested number of players: that of the last time, or else a medium one."""
     seatings = sorted(game.seatings)
-    played = len(last.charter.seats) if last else 0
+    played = len(last.seats) if last else 0
     return played if played in seatings else seatings[(len(seatings) - 1) // 2]
 
 
@@ -414,16 +418,60 @@ def sit(table_id: str) -> Response:
     form = request.form
     code = form.get("code", "")
     site().check_code(table, code)
+    seat, name = form.get("seat", ""), form.get("name", "")
     try:
-        seat, name = form.get("seat", ""), form.get("name", "")
+        if form.get("how") == "drop":
+            return _wait_for_token(table, code, name)
         if not name.strip():
             name = table.reserved().get(seat, "")
         token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id), _pending(table_id))
     except ServiceError as error:
+        if error.code in TAKEN_MEANWHILE:
+            return set_name_cookie(redirect_to(site().url("invited", code=table.code, taken=seat)), name)
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
     return set_name_cookie(
         set_token_cookie(redirect_to(site().url("table", table_id=table_id)), table_id, token), name
     )
+
+
+def _wait_for_token(table: Table, code: str, name: str) -> Response:
+    """Let the next token that falls seat this phone, and show the page on which it waits."""
+    token = _pending(table.id) or seat_token(table.id)
+    if not token:
+        raise ServiceError("no_cookies")
+    site().services.seats.wait_for_token(table.id, code, name, token)
+    return set_name_cookie(redirect_to(site().url("drop", table_id=table.id)), name)
+
+
+@blueprint.get("/t/<table_id>/drop")
+def drop(table_id: str) -> Response:
+    """Show a phone that waits for its token how to drop it; one that is seated, or waits no longer, the table."""
+    here, seats = site(), site().services.seats
+    table = here.services.tables.visit(table_id)
+    token = seats.pending_token(table_id, request.cookies.get(COMING, "")) or seat_token(table_id)
+    if token and seats.own(table_id, token):
+        return set_token_cookie(redirect_to(here.url("table", table_id=table_id)), table_id, token)
+    if not seats.waits(table_id, token):
+        return redirect_to(here.url("table", table_id=table_id))
+    return here.page(
+        "drop.html",
+        table=table,
+        gt=here.words(table),
+        code=table.code,
+        name=last_name(),
+        **_live(table, "drop"),
+    )
+
+
+def _live(table: Table, page: str) -> dict[str, Any]:
+    """Return what a page needs that follows who sits where."""
+    here = site()
+    rendered = here.rendered(table, Audience(here.words().language, "sit"))
+    return {
+        "rendered": rendered,
+        "stream_url": here.url("stream", table_id=table.id, **{"as": page}),
+        "region": placer(here.words(table), rendered, new_request),
+    }
 
 
 @blueprint.post("/t/<table_id>/share")
@@ -470,7 +518,9 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
         reserved=table.reserved(),
         last_name=last_name(),
         problem=problem,
+        taken=next((chair.seat for chair in table.chairs if chair.seat == request.args.get("taken")), ""),
         held=site().held(table) or found,
+        **_live(table, "sit"),
         sharing=any(name.startswith("name.") for name in form),
     )
     if found and not site().held(table):

@@ -12,7 +12,7 @@ from companion.model.table import ServiceError
 from companion.web.server.broadcast import STREAM, Piece
 from companion.web.server.encoding import Gzip, Plain
 from companion.web.server.guard import Refused, client
-from companion.web.site import language, seat_token, site
+from companion.web.site import COMING, language, seat_token, site
 from companion.web.view_models.table import table_topics, temple_topics
 
 blueprint = Blueprint("streams", __name__)
@@ -47,13 +47,18 @@ def stream(table_id: str) -> Response:
     """Stream the changes of a table, for a phone or a screen."""
     here = site()
     table = here.services.tables.visit(table_id)
-    layout, stand_in = "screen" if request.args.get("as") == "screen" else "phone", request.args.get("for", "")[:24]
+    asked, stand_in = request.args.get("as", ""), request.args.get("for", "")[:24]
+    layout = {"screen": "screen", "sit": "sit", "drop": "sit"}.get(asked, "phone")
     audience = here.audience(table, layout, stand_in)
     token = seat_token(table_id)
+    # Only the page that waits for a token: who taps a seat is on the way to the table already.
+    coming = here.services.seats.pending_token(table_id, request.cookies.get(COMING, "")) if asked == "drop" else ""
 
     def look() -> RenderedPage | None:
         """Return the page now, or None if this phone has gained or lost a seat since the page was made."""
         if here.visible_seats(table_id, layout, token, stand_in) != audience.seats:
+            return None
+        if coming and here.services.seats.own(table_id, coming):
             return None
         return here.rendered(table, audience)
 

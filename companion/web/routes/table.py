@@ -163,7 +163,7 @@ def made(table_id: str) -> Response:
 @blueprint.post("/begin")
 def begin(table_id: str) -> Response:
     """Begin the game."""
-    site().services.seats.begin(table_id, seat_token(table_id))
+    site().services.seats.begin(table_id, seat_token(table_id), request.form.get("empty", ""))
     return _done(table_id)
 
 

@@ -12,9 +12,11 @@ from companion.adapters.news import ViewModel
 from companion.games.kit import Fault, Guide, Json, Seat
 from companion.model.entries import LEVEL_OF, PACES, away_modes
 from companion.model.plays import minutes, ranked, result_of
+from companion.model.seating import empty_seats, seats_without_empty
 from companion.model.table import Chair, Table
 from companion.model.temples import Health, Temple
 from companion.service.messages import TOPIC as MESSAGE
+from companion.service.seats import empty_choices
 from companion.service.services import Services
 from companion.web.view_models import seat as handheld
 from templo import contract
@@ -49,7 +51,7 @@ class Audience:
 
     language: str
     layout: str = "phone"
-    """``phone`` or ``screen``."""
+    """``phone`` or ``screen``; ``sit`` of the page on which a seat is taken."""
     seats: tuple[Seat, ...] = ()
     trusted: bool = False
     """Whether it may invite and hand seats over: it holds a seat or knows the table's code."""
@@ -60,6 +62,8 @@ class Audience:
 def table_view_model(services: Services, table_id: str, audience: Audience) -> ViewModel:
     """Cut a table for an audience: the game's own regions, and the shell's log, health, seats and lobby."""
     table = services.tables.get(table_id)
+    if audience.layout == "sit":
+        return ViewModel(table.version, "sit", _frame(table), {"places": _places(table)})
     temple = services.temples.get(table.temple) if table.temple else None
     slices: dict[str, Mapping[str, Json]] = {
         "log": _log(table, audience.layout),
@@ -84,11 +88,15 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> V
             slices["guide"] = _guide(table, guide, mine=bool(slices["call"]["mine"]))
             slices["phases"] = {"phases": [*guide.phases], "now": guide.phase}
         slices |= table.game.page.regions(view)
-    frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     phase = "lobby" if table.phase == "lobby" else "play"
     mark = f"{phase}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
     mark += f":for-{audience.stands_in}" if audience.stands_in else ""
-    return ViewModel(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
+    return ViewModel(table.version, f"{mark}:draft" if "draft" in slices else mark, _frame(table), slices)
+
+
+def _frame(table: Table) -> Json:
+    """Return what every region of a table's page depends on: who sits where."""
+    return [[chair.seat, chair.name or ""] for chair in table.chairs]
 
 
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
@@ -205,6 +213,26 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
     }
 
 
+def _places(table: Table) -> Mapping[str, Json]:
+    """Return what somebody sees who is about to sit down: who sits where, and what is free."""
+    reserved = table.reserved()
+    return {
+        "table": table.id,
+        "chairs": [
+            {
+                "seat": chair.seat,
+                "name": chair.name or "",
+                "taken": chair.taken,
+                "app": chair.away in LEVEL_OF,
+                "kept": reserved.get(chair.seat, ""),
+            }
+            for chair in table.chairs
+        ],
+        "free": sum(not chair.taken for chair in table.chairs),
+        "token": bool(table.temple) and table.phase == "lobby",
+    }
+
+
 def _modes(table: Table, chair: Chair) -> list[Json]:
     """Return what may become of a seat beside what it is: before the game, that the app plays a free one."""
     if table.phase == "running":
@@ -227,7 +255,9 @@ def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[s
         "slots": slots,
         "unproved": not status or any(status.beams[god] is not contract.Beam.CLEAR for god in contract.God),
         "mine": bool(audience.seats),
-        "waiting": sum(not chair.taken and not chair.away for chair in table.chairs),
+        "empty": [*empty_seats(table)],
+        "choices": [*empty_choices(table)],
+        "players": len(seats_without_empty(table)),
     }
 
 
@@ -319,7 +349,7 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
     due, actors, on_turn = table.chance(), table.game.rules.to_act(table.state), table.on_turn or ""
     awaited = due.seat if due and due.seat else on_turn
     if not due and on_turn not in actors and table.phase == "running":
-        awaited = next((seat for seat in actors if seat in table.charter.seats), on_turn)
+        awaited = next((seat for seat in actors if seat in table.seats), on_turn)
     great = next(
         ((entry.n, line) for entry in reversed(table.logged[-GREAT:]) for line in entry.lines if line.picture), None
     )
