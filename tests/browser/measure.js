@@ -86,6 +86,37 @@
       if ((one.svg && two.svg) || one.fixed !== two.fixed) continue;
       if (one.boxes.some((a) => two.boxes.some((b) => meets(a, b, 1)))) say("printed over", one.name, `and ${two.name}`);
     }
+  // Pictures that lie on a text or on one another, whether or not a pointer would find them. What is placed on purpose,
+  // as a mark is on its chit, belongs to the box that it is placed in, and may lie on what is inside that.
+  const home = (each) => {
+    let of = each, placed = false;
+    for (let box = each; box && box !== document.body; box = box.parentElement) {
+      const { position } = getComputedStyle(box);
+      if (position === "fixed") return document.body;
+      if (placed && position !== "static") [of, placed] = [box, false];
+      if (position === "absolute") placed = true;
+    }
+    return of;
+  };
+  const clipped = (each) => {
+    let frame = each.getBoundingClientRect();
+    for (let box = each.parentElement; box && box !== document.body; box = box.parentElement)
+      if (getComputedStyle(box).overflow !== "visible") frame = within(frame, box.getBoundingClientRect());
+    return frame;
+  };
+  const pictures = [...document.querySelectorAll("main svg, main img, main canvas")]
+    .filter((each) => seen(each) && !each.parentElement.closest("svg") && !each.closest(".symbols, .siege-sheets, .calendar, .waters"))
+    .map((of) => ({ of, box: clipped(of), home: home(of), bar: !!of.closest(".doing"), name: `${region(of)} .${of.getAttribute("class") ?? of.parentElement.className}` }))
+    .filter(({ box }) => box.right - box.left > 4 && box.bottom - box.top > 4);
+  const apart = (one, two) => one.bar === two.bar && !one.home.contains(two.of) && !two.home.contains(one.of);
+  for (const text of texts) [text.home, text.bar] = [home(text.of), !!text.of.closest(".doing")];
+  for (const [n, one] of pictures.entries()) {
+    if (tall && one.box.bottom > high + 2) say("below the screen", one.name, `${Math.round(one.box.bottom)} of ${high}`);
+    for (const two of texts)
+      if (apart(one, two) && two.boxes.some((box) => meets(one.box, box, 2))) say("lies on", one.name, `and ${two.name}`);
+    for (const two of pictures.slice(n + 1))
+      if (apart(one, two) && meets(one.box, two.box, 2)) say("lies on", one.name, `and ${two.name}`);
+  }
   // Texts under the buttons that float on a page: the corner of a screen, the map's.
   for (const [floating, of] of [[".layout-screen .sound", tall ? texts : []], [".siege-tools", texts.filter((each) => each.svg)]]) {
     const box = document.querySelector(floating)?.getBoundingClientRect();

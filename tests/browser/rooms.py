@@ -30,6 +30,10 @@ MOVES = 240
 """Moves after which a long game is abandoned."""
 
 
+TOGETHER = frozenset({"study", "peek"})
+"""Moves that everybody makes whenever they may, on the same piece, so that the marks of all come to stand there."""
+
+
 @dataclass(frozen=True)
 class Room:
     """One game with one number of players, all of them with short or with long names."""
@@ -89,8 +93,12 @@ def stages(companion: Companion, room: Room, seed: int = 1) -> Iterator[Stage]:
             companion.drop(random.choice(("tlaloc", "huitzilopochtli")), 2)
             table = services.tables.get(table.id)
             continue
-        kind = random.choice(sorted({move.name for move in moves}))
-        move = random.choice([each for each in moves if each.name == kind])
+        kinds = sorted({move.name for move in moves})
+        if n < MOVES and TOGETHER.intersection(kinds):
+            move = [each for each in moves if each.name in TOGETHER][-1]
+        else:
+            kind = random.choice(kinds)
+            move = random.choice([each for each in moves if each.name == kind])
         try:
             played = services.play.move(table.id, key, seat, move, table.version, f"r{n}")
         except ServiceError as refusal:

@@ -26,6 +26,10 @@ FAULTS = {
     "Roll</div>",
     "one as many": '<p data-region="a">Ana has <b>1</b> points</p>',
     "a full stop twice": '<p data-region="a"><b>The bag is empty.</b>. 4 more are set aside ...</p>',
+    "lies on": '<p style="position: relative">Ana<span style="position: absolute; inset: 0 auto auto 0; '
+    'pointer-events: none">'
+    '<svg width="20" height="20" style="display: block"/><svg width="20" height="20" style="display: block"/></span>'
+    "</p><p>Ben</p>",
     "overlap": '<div data-region="a" style="height: 60px"></div>'
     '<div data-region="b" style="height: 60px; margin-top: -30px"></div>',
 }
@@ -65,6 +69,10 @@ def test_a_name_that_is_broken_is_found(browser_in: Callable[[str], Browser], bo
             '<svg width="200" height="60" style="display: block"><text x="5" y="70">Texcoco</text></svg><p>Ana</p>',
         ),
         ("es", '<p data-region="a">Ana tiene 1 punto y 21 puntos</p>'),
+        (
+            "en",
+            '<p style="position: relative">Ana <svg width="20"/><svg width="9" style="position: absolute"/></p>',
+        ),
         ("en", '<p style="width: 60px">Ana’s turn, half-open, 10\u00a0km</p>'),
         ("es", '<p data-region="a">una ficha</p><button class="sound">o</button>'),
     ],

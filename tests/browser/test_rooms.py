@@ -123,6 +123,31 @@ def test_the_log_ends_above_the_corner_while_the_tombs_are_opened(
     assert measured(screen.page, least=0, whole=True).wrong == ()
 
 
+@pytest.mark.parametrize("players", range(2, 7))
+def test_the_marks_of_all_who_looked_at_a_chit_stay_on_it(companion: Companion, device: Make, players: int) -> None:
+    services = companion.home.services
+    table = services.tables.open("moctezuma", "Sunday", players, "swift", {})
+    key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, LONG, strict=False)))
+    services.seats.begin(table.id, key)
+    turns = n = 0
+    while turns < players:
+        table = services.tables.get(table.id)
+        seat = table.game.rules.to_act(table.state)[0]
+        moves = {move.name: move for move in table.game.rules.moves(table.state, seat)}
+        move = next((moves[name] for name in ("study", "peek", "end_turn") if name in moves), [*moves.values()][-1])
+        turns, n = turns + (move.name == "end_turn"), n + 1
+        assert services.play.move(table.id, key, seat, move, table.version, f"r{n}").accepted
+    sizes = {"phone": ((360, 780), (820, 1180)), "screen": ((820, 1180), (1366, 768), (1920, 1080))}
+    for layout, windows in sizes.items():
+        seen = device()
+        seen.watch(companion, table, "" if layout == "phone" else "/screen")
+        assert max(each.locator(".seen-seat").count() for each in seen.page.locator(".seen-by").all()) == players
+        for width, height in windows:
+            seen.page.set_viewport_size({"width": width, "height": height})
+            seen.page.evaluate(DRAWN)
+            assert measured(seen.page, whole=layout == "screen" and width > height).wrong == (), (layout, width)
+
+
 COLUMNS = """([board, beside]) => {
   const box = (each) => document.querySelector(each).getBoundingClientRect();
   const shown = [...document.querySelectorAll(".game > *, .whole > *")].map((each) => each.getBoundingClientRect());
