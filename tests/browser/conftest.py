@@ -105,7 +105,7 @@ def companion(tmp_path: Path, last_port: list[int]) -> Iterator[Companion]:
 
 @dataclass
 class Device:
-    """One phone or screen. Whatever its console complains of fails the test, but for what the test expects."""
+    """One phone or screen. Whatever is said on its console fails the test, but for what the test expects."""
 
     context: BrowserContext
     page: Page
@@ -133,8 +133,7 @@ class Device:
         return spend
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
+        self.complaints.append(message.text)
 
     def forget(self) -> bool:
         """Leave every page and forget who this was; returns whether it is like a new one then."""

@@ -18,10 +18,15 @@ WHERE = """name => {
 
 
 def tap_hex(page: Page, name: str) -> None:
-    """Tap a hex of the map, which must lie in sight."""
+    """Tap a hex of the map; where it is out of sight, on the whole map."""
     page.locator(".siege-sheets").scroll_into_view_if_needed()
     page.evaluate("scrollTo(0, 0)")
     x, y = page.evaluate(WHERE, name)
+    place = page.locator(".siege-sheets").bounding_box()
+    assert place is not None
+    if not (0 < x - place["x"] < place["width"] and 0 < y - place["y"] < place["height"]):
+        page.click('[data-siege="whole"]')
+        x, y = page.evaluate(WHERE, name)
     page.mouse.click(x, y)
 
 

@@ -81,7 +81,7 @@ def test_no_page_breaks_a_name(companion: Companion, device: Make) -> None:
     assert "\n".join(found) == ""
 
 
-LEFT_OVER = """() => [...document.querySelectorAll(":is(.turn-whose, .siege-whose, .siege-waits, .end-turn .button)")]
+LEFT_OVER = """() => [...document.querySelectorAll(":is(.turn-whose, .turn-doing, .end-turn .button)")]
   .filter((each) => each.checkVisibility())
   .map((each) => {
     const range = document.createRange(), lines = [];

@@ -14,14 +14,14 @@ from companion.games.siege.rules import maps
 from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.layout import DRAWN
-from tests.browser.siege_map import SLIP, deed, die, tap_hex
+from tests.browser.siege_map import SLIP, WHERE, deed, die, tap_hex
 
 Make = Callable[..., Device]
 
 
-def skirmish(companion: Companion, **options: str | int) -> Table:
+def skirmish(companion: Companion, preset: str = "skirmish", **options: str | int) -> Table:
     services = companion.home.services
-    table = services.tables.open("siege", "Siege", 2, "skirmish", options)
+    table = services.tables.open("siege", "Siege", 2, preset, options)
     return services.seats.begin(table.id, table.code)
 
 
@@ -59,14 +59,14 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
         victim = next(name for name, moves in state(phone.page)["taps"].items() if moves[0][0] == "succumb")  # type: ignore[attr-defined]
         phone.page.click('[data-siege="whole"]')
         tap_hex(phone.page, victim)
-    expect(ben.page.locator(".siege-whose")).to_contain_text("You: March")
+    expect(ben.page.locator(".turn-whose")).to_contain_text("You: March")
     tap_hex(ben.page, "c7")
     die(ben.page, 1)
     expect(ben.page.locator('[data-cost="1"]')).to_be_attached()
     tap_hex(ben.page, "d7")
     expect(ben.page.locator(".log")).to_contain_text("Conquistadors 1: c7 to d7")
     deed(ben.page, "done")
-    expect(ben.page.locator(".siege-whose")).to_contain_text("Attack")
+    expect(ben.page.locator(".turn-whose")).to_contain_text("Attack")
     tap_hex(ben.page, "d7")
     expect(ben.page.locator(".aims text")).to_have_text(re.compile(r"\d/6"))
     expect(ben.page.locator(".siege-odds [data-meant]").first).to_be_visible()
@@ -158,10 +158,10 @@ def test_a_map_is_drawn_by_taps_checked_and_saved_as_a_file(companion: Companion
     assert "My hill" in str(table.options["map"])
 
 
-def marching(companion: Companion, phone: Device) -> Table:
+def marching(companion: Companion, phone: Device, preset: str = "skirmish") -> Table:
     """Let one phone hold both sides of a skirmish in which the app rolls, and bring it to its first march."""
     services = companion.home.services
-    table = skirmish(companion)
+    table = skirmish(companion, preset)
     phone.hold(companion, table)
     token = phone.key(table)
     services.play.let_app_roll(table.id, token, True)
@@ -207,44 +207,119 @@ def test_a_move_leaves_all_other_counters_as_they_are_in_the_page(companion: Com
     assert (left - came).total() == (came - left).total() == 1
 
 
-COVERED = """() => {
-  const sheets = [".siege-pieces", ".siege-labels"].map((each) => document.querySelector(each).parentElement);
-  const above = sheets[0].compareDocumentPosition(sheets[1]) & Node.DOCUMENT_POSITION_FOLLOWING;
-  const flat = sheets.every((each) => getComputedStyle(each).zIndex === "auto");
-  const rows = [...new Set([...document.querySelectorAll(".siege-ground .edge text[x='6']")].map(
-    (row) => Number(row.getAttribute("y")) - 3))];
-  const names = [...document.querySelectorAll(".siege-labels text")].map((name) => {
-    const size = parseFloat(getComputedStyle(name).fontSize);
-    const foot = Number(name.getAttribute("y")) + 0.36 * size;
-    const deepest = rows.map((y) => Math.min(foot, y + 8) - Math.max(foot - 0.72 * size, y - 8));
-    return [name.textContent, Math.max(...deepest) / 16];
-  });
-  return { above: Boolean(above && flat), names };
+LAID = """() => {
+  const sheet = (css) => document.querySelector(css).closest(".region");
+  const under = (one, two) => Boolean(sheet(one).compareDocumentPosition(sheet(two)) & 4); // it follows in the page
+  const place = document.querySelector(".siege-sheets").getBoundingClientRect();
+  const seen = (css) => [...document.querySelectorAll(css)].map((each) => each.getBoundingClientRect());
+  const hexes = document.querySelector(".siege-pieces").getScreenCTM().a * 20;
+  return {
+    flat: [".places", ".siege-pieces", ".edge"].every((each) => getComputedStyle(sheet(each)).zIndex === "auto"),
+    order: under(".places", ".siege-pieces") && under(".siege-pieces", ".edge"),
+    columns: seen('[data-siege-edge="y"] text').map((box) => box.top - place.top),
+    rows: seen('[data-siege-edge="x"] text').map((box) => box.left - place.left),
+    names: document.querySelector(".places").checkVisibility({ visibilityProperty: true }),
+    hexes,
+  };
 }"""
-"""Whether names are drawn above counters, and which share of a counter's height the letters of each can cover."""
+"""In which order the sheets of the map lie, how far its letters are from its edges, how wide a hex is."""
 
 
 @pytest.mark.parametrize("preset", ["skirmish", "classic"])
-def test_the_names_on_the_map_lie_above_the_counters_and_leave_most_of_each(
+def test_names_lie_under_the_counters_and_letters_at_the_edge_above_them_wherever_the_map_is(
     companion: Companion, device: Make, preset: str
 ) -> None:
-    services = companion.home.services
-    table = services.tables.open("siege", "Siege", 2, preset, {})
-    services.seats.begin(table.id, table.code)
-    phone = device(SCREEN)
-    for viewport, layout, most in (
-        (SCREEN, "/screen", 0.35),
-        (ViewportSize(width=360, height=780), "", 0.2),
-        (ViewportSize(width=1366, height=768), "", 0.2),
-    ):
-        phone.page.set_viewport_size(viewport)
-        if not phone.page.url.endswith(f"{table.id}{layout}"):
-            phone.watch(companion, table, layout)
-        phone.page.evaluate(DRAWN)
-        found = phone.page.evaluate(COVERED)
-        assert found["above"]
-        assert found["names"]
-        assert [each for each in found["names"] if each[1] > most] == []
+    table = skirmish(companion, preset)
+    phone = device()
+    phone.hold(companion, table)
+    phone.watch(companion, table)
+    phone.page.evaluate(DRAWN)
+    for _ in range(3):
+        found = phone.page.evaluate(LAID)
+        assert found["flat"]
+        assert found["order"]
+        assert max(abs(each) for each in found["columns"]) < 16
+        assert max(abs(each) for each in found["rows"]) < 16
+        assert found["names"] == (found["hexes"] >= 26)
+        phone.page.click('[data-siege="nearer"]')
+    phone.page.click('[data-siege="whole"]')
+    found = phone.page.evaluate(LAID)
+    assert found["names"] == (found["hexes"] >= 26)
+
+
+@pytest.mark.parametrize("preset", ["skirmish", "classic"])
+def test_a_phone_shows_hexes_for_a_finger_where_a_tap_is_asked_for(
+    companion: Companion, device: Make, preset: str
+) -> None:
+    table = skirmish(companion, preset)
+    phone = device()
+    phone.hold(companion, table)
+    phone.watch(companion, table)
+    shows_what_is_tapped(phone.page)
+    marching(companion, phone, preset)
+    phone.page.reload()
+    phone.listening()
+    shows_what_is_tapped(phone.page)
+
+
+def shows_what_is_tapped(page: Page) -> None:
+    """Check that a map shows a hex to be tapped, and that it is wide enough."""
+    page.evaluate(DRAWN)
+    taps = state(page)["taps"]
+    place = page.locator(".siege-sheets").bounding_box()
+    assert isinstance(taps, dict)
+    assert place is not None
+    spots = [page.evaluate(WHERE, name) for name in taps]
+    assert any(
+        place["x"] < x < place["x"] + place["width"] and place["y"] < y < place["y"] + place["height"]
+        for x, y in spots
+    )
+    assert page.evaluate(LAID)["hexes"] >= 28
+
+
+def test_a_window_that_is_all_but_closed_has_no_map_to_complain_about(companion: Companion, device: Make) -> None:
+    """The device fails the test for whatever the page says on its console."""
+    table = skirmish(companion)
+    for layout in ("", "/screen"):
+        page = device(SCREEN)
+        page.watch(companion, table, layout)
+        for width, height in ((1280, 80), (700, 60), (60, 500), (1280, 720)):
+            page.page.set_viewport_size({"width": width, "height": height})
+            page.page.evaluate(DRAWN)
+        box = [float(each) for each in (page.page.locator(".siege-pieces").get_attribute("viewBox") or "").split()]
+        assert box[2] > 100
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (3840, 2160)])
+def test_the_map_fills_the_height_of_a_television_below_whose_turn_it_is(
+    companion: Companion, device: Make, width: int, height: int
+) -> None:
+    table = skirmish(companion, "classic")
+    screen = device(ViewportSize(width=width, height=height))
+    screen.watch(companion, table, "/screen")
+    screen.page.evaluate(DRAWN)
+    head = screen.page.locator(".board-head").bounding_box()
+    place = screen.page.locator(".siege-map").bounding_box()
+    assert head is not None
+    assert place is not None
+    assert place["y"] - head["y"] - head["height"] < 0.01 * height
+    assert place["y"] + place["height"] > 0.98 * height
+    width, height = (float(each) for each in (screen.page.get_attribute("[data-size]", "data-size") or "").split())
+    assert place["width"] / place["height"] == pytest.approx(width / height, rel=0.02)
+
+
+def test_one_thing_is_dark_in_every_phase(companion: Companion, device: Make) -> None:
+    phone = device()
+    dark = """() => [...document.querySelectorAll(".doing .button")]
+      .filter((each) => each.checkVisibility())
+      .filter((each) => getComputedStyle(each).backgroundColor === getComputedStyle(document.body).color)
+      .map((each) => each.textContent.trim())"""
+    table = marching(companion, phone)
+    assert phone.page.evaluate(dark) == ["Roll for all"]
+    companion.home.services.play.let_app_roll(table.id, phone.key(table), False)
+    tap_hex(phone.page, unrolled(table)[0])
+    expect(phone.page.locator(".siege-dice")).to_be_visible()
+    assert phone.page.evaluate(dark) == ["Let the app roll"]
 
 
 def test_two_taps_in_a_hurry_are_two_moves(companion: Companion, device: Make) -> None:

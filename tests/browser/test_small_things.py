@@ -136,7 +136,8 @@ def test_the_button_of_a_page_for_the_printer_prints_it(companion: Companion, de
 
 NAMES_UNDER_BUTTONS = """() => {
   const tools = document.querySelector(".siege-tools").getBoundingClientRect();
-  return [...document.querySelectorAll(":is(.siege-ground, .siege-labels) text")].filter((name) => {
+  return [...document.querySelectorAll(".siege-ground text")].filter((name) => {
+    if (!name.checkVisibility({ visibilityProperty: true })) return false;
     const box = name.getBoundingClientRect();
     const across = box.right > tools.left && box.left < tools.right;
     return across && box.bottom > tools.top && box.top < tools.bottom && name.textContent.trim().length > 2;

@@ -135,6 +135,7 @@ def test_a_token_changes_no_region_that_does_not_show_it() -> None:
         "tally",
         "omen",
         "given",
+        "people",
     }
 
 

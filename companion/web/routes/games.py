@@ -17,7 +17,8 @@ blueprint = Blueprint("games", __name__, url_prefix="/games")
 @blueprint.get("")
 def games() -> Response:
     """Show every game of this companion."""
-    return site().page("games.html", games=list(site().games.values()))
+    here = site()
+    return here.page("games.html", games=list(here.games.values()), art=here.art_of(here.games))
 
 
 @blueprint.get("/<game>")

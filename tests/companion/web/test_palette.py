@@ -80,6 +80,7 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
         "guide-width",
         "name-least",
         "second-column",
+        "shape",
         "whole-row",
     }
     assert used <= known | measures

@@ -32,10 +32,20 @@ def kind(tile: str) -> str:
 def _turn(view: View) -> Slice:
     return {
         **whose_turn(view),
+        "step": _step(view),
+        "n": view["left"],
         "over": view["outcome"] is not None,
         "setup": _setting_up(view),
         "last": _last_round(view),
     }
+
+
+def _step(view: View) -> str:
+    """Return what the seat on turn is at; of a turn in which something was played or bought, that."""
+    step: str = view["step"]
+    if step == "turn" and view["played"]:
+        return "bought" if view["bought"] else "playing"
+    return step
 
 
 def _setting_up(view: View) -> bool:
@@ -127,15 +137,12 @@ def _king(view: View) -> Slice:
 def _action(view: View) -> Slice:
     acting = view.get("acting", "")
     mine = bool(acting) and acting == view["on_turn"]
-    step = view["step"]
-    if step == "turn" and view["played"]:
-        step = "bought" if view["bought"] else "playing"
     choices = [dict(each) for each in view.get("choices", [])]
     return {
         "acting": acting,
         "seat": view["on_turn"] or "",
         "mine": mine or (view["step"] == "start" and bool(acting)),
-        "step": step,
+        "step": _step(view),
         "n": view["left"],
         "drawn": view["drawn"],
         "buys": [each for each in choices if each["group"] == "buy"],

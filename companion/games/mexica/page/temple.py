@@ -31,13 +31,21 @@ def cut(view: View) -> dict[str, Mapping[str, Json]]:
         "correction": correction(view),
         "action": _action(view),
         "given": given(view),
+        "people": _people(view),
         "drawer": _drawer(view),
     }
 
 
 def turn(view: View) -> Slice:
-    """Return whose turn it is, and whether this phone is only that tribe's."""
-    return {**whose_turn(view), "over": view["outcome"] is not None}
+    """Return whose turn it is, whether this phone is only that tribe's, and what is due from whom."""
+    due = view.get("due") or {"task": "give", "seat": view["on_turn"] or "", "args": []}
+    return {
+        **whose_turn(view),
+        "over": view["outcome"] is not None,
+        "due": due["task"],
+        "by": due["seat"],
+        "pile": str(due["args"][0]) if due["task"] == "draw" else "",
+    }
 
 
 def clock(view: View) -> Slice:
@@ -222,6 +230,25 @@ def given(view: View) -> Slice:
             for seat in view["seats"]
         ],
         "other": [dict(choice) for choice in chosen(view, "correction") if choice["key"] == "propose_other"],
+    }
+
+
+def _people(view: View) -> Slice:
+    """Return who is on turn, who follows, and what each has given to which god, in the order of the seats."""
+    seats, on_turn = view["seats"], view["on_turn"]
+    follows = seats[(seats.index(on_turn) + 1) % len(seats)] if on_turn in seats else ""
+    return {
+        "people": [
+            {
+                "seat": seat,
+                "on_turn": seat == on_turn,
+                "follows": seat == follows,
+                "given": [{"god": god, "n": view["given"][seat][god]} for god in LEFT_TO_RIGHT],
+            }
+            for seat in seats
+        ]
+        if view["outcome"] is None
+        else []
     }
 
 

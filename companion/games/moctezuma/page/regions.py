@@ -39,6 +39,7 @@ def _turn(view: View) -> Slice:
         **whose_turn(view),
         "stage": view["stage"],
         "doing": dict(view["doing"]),
+        "points": view["points"],
         "round": view["round"],
         "of": ROUNDS,
         "by_turn": view["rules"]["flip"] == "turn",

@@ -27,16 +27,20 @@ AZTECS = ("cuauhtemoc", "warrior")
 BUTTONS = ("all", "rest", "ready", "hold", "done", "claim")
 """What has a button of its own; all else is tapped on the map, or found in the list."""
 
+MAIN = ("all", "ready", "rest", "done", "hold")
+"""Of the buttons, the first that there is now is the one thing to do: it is dark."""
+
 
 def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
     """Return the view cut into its regions. What the platform adds to a view may be missing: then none may act."""
     drawn = dict(board.drawing(view["map"]))
     return {
-        "head": _head(view),
+        "turn": _turn(view),
+        "track": _track(view),
         "ground": {"name": view["map"]["name"], "columns_n": view["map"]["width"], "rows_n": view["map"]["height"]}
-        | {key: value for key, value in drawn.items() if key != "places"},
+        | {key: value for key, value in drawn.items() if key not in ("columns", "rows")},
         "pieces": _pieces(view),
-        "labels": {key: drawn[key] for key in ("width", "height", "letters", "places")},
+        "labels": {key: drawn[key] for key in ("width", "height", "letters", "columns", "rows")},
         "marks": _marks(view),
         "dice": _dice(view),
         "deeds": _deeds(view),
@@ -51,18 +55,25 @@ def _acting(view: View) -> str:
     return acting if acting and acting == view["decider"] else ""
 
 
-def _head(view: View) -> Slice:
-    stage, side = view["stage"], view["side"]
-    now = next((n for n, each in enumerate(TRACK) if each[0] == stage and each[1] in ("", side)), -1)
+def _turn(view: View) -> Slice:
     return {
         **whose_turn(view),
-        "stage": stage,
+        "stage": view["stage"],
         "limit": view["turn_limit"] if isinstance(view["turn_limit"], int) else 0,
         "quiet": view["quiet"]
         if isinstance(view["quiet_limit"], int) and view["quiet"] >= view["quiet_limit"] // 2
         else 0,
         "waits": view["decider"] if view["decider"] in view["seats"] and view["decider"] != view["on_turn"] else "",
         "over": view["outcome"] is not None,
+    }
+
+
+def _track(view: View) -> Slice:
+    """Return the phases of a turn with the one that it has come to; a deployment has none."""
+    stage, side = view["stage"], view["side"]
+    now = next((n for n, each in enumerate(TRACK) if each[0] == stage and each[1] in ("", side)), -1)
+    return {
+        "shown": stage != "deploy" and view["outcome"] is None,
         "track": [{"stage": name, "side": whose, "now": n == now} for n, (name, whose) in enumerate(TRACK)],
     }
 
@@ -218,8 +229,10 @@ def _deeds(view: View) -> Slice:
     unit = None if active is None else view["units"][active]
     deployment = view["deployment"]
     names = view["map"]["quarters"]
+    keys = {each["key"] for each in choices}
     return {
         "acting": seat,
+        "main": next((key for key in MAIN if key in keys), ""),
         "stage": view["due"]["task"] if seat and view["due"] else view["stage"],
         "buttons": [each for each in choices if each["key"] in BUTTONS],
         "peoples": [each for each in choices if each["key"] == "take_any"],

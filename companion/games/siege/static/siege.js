@@ -8,9 +8,12 @@
 import { corners, hexAt, middle, outline, place, ROW, sideOf, way, WIDE } from "./hexes.js";
 
 const SLIP = 9; // pixels that a finger may wander and still have tapped
+const FINGER = 28.2; // pixels that a hex is wide at least where a tap is asked for
+const LEGIBLE = 1.3; // pixels to a unit of the map from which its names can be read
 const CLOSEST = 110; // the least width of the box: five hexes and a half
 const SHRUNK = 0.75; // how small the map may be drawn for the sake of what lies on its place
 const BUTTONS = 58; // pixels that the row, or the column, of buttons takes of the place
+const COLUMN = 170; // pixels of free height that a column of buttons takes
 const MOST_COVERED = 0.7; // of the place's height: with very large letters the bar would cover it all
 const CLEARED = 4; // units of the map by which it is moved from under its buttons
 const STEP = 160; // ms for each thing that is replayed
@@ -67,7 +70,9 @@ class SiegeMap {
     this.state = JSON.parse(sent.state);
     const { width, height } = this.whole;
     [this.whole.width, this.whole.height] = sent.size.split(" ").map(Number);
-    if (width !== this.whole.width || height !== this.whole.height) this.fit(this.map.dataset.siegeMap !== "whole");
+    this.map.style.setProperty("--shape", `${this.whole.width / this.whole.height}`);
+    if (!this.box || width !== this.whole.width || height !== this.whole.height) this.open();
+    else if (this.fitted && !this.fitted.all && !this.inSight()) this.open();
     this.show();
     const marching = Object.values(this.state.taps).some((moves) => moves[0][0] === "march" || moves[0][0] === "walk" || moves[0][0] === "go");
     if (this.mode) this.mode.hidden = !(this.state.seat && marching);
@@ -86,14 +91,55 @@ class SiegeMap {
   resized() {
     const { width, height } = this.sheets.getBoundingClientRect();
     if (!width || !height) return;
-    if (this.fitted) {
-      this.fit(this.fitted.cover);
+    if (this.fitted || !this.box) {
+      this.open(this.fitted);
       this.lead(true);
       this.clear();
     } else this.free();
     this.box.height = (this.box.width * height) / width;
     this.moveTo(this.box.x, this.box.y);
     this.show();
+  }
+
+  /** Return the hexes where a tap is asked for now. */
+  asked() {
+    const { seat, taps, attacks, paint } = this.state;
+    return seat && !paint ? [...new Set([...Object.keys(taps), ...attacks.map((each) => each[1])])] : [];
+  }
+
+  /** Whether a hex to be tapped is in sight, or none is asked for. */
+  inSight() {
+    const asked = this.asked();
+    return !asked.length || asked.some((hex) => this.shows(hex, this.box.x, this.box.y));
+  }
+
+  /** Whether a hex is all in sight where the box stands at a place. */
+  shows(hex, left, top) {
+    const [x, y] = middle(...place(hex));
+    const [right, bottom] = [left + this.box.width * (1 - this.edge), top + this.box.height * (1 - this.foot)];
+    return x > left + WIDE / 2 && x < right - WIDE / 2 && y > top + ROW / 2 && y < bottom - ROW / 2;
+  }
+
+  /** Show the whole map, or where its hexes would be too small for a finger, as many of those to be tapped as possible. */
+  open(was = null) {
+    this.fit(was?.cover ?? this.map.dataset.siegeMap !== "whole");
+    this.fitted.all = was?.all ?? false;
+    const asked = this.fitted.all ? [] : this.asked();
+    const { width } = this.sheets.getBoundingClientRect();
+    if (!asked.length || (WIDE * width) / this.box.width >= FINGER) return;
+    const share = (WIDE * width) / FINGER / this.box.width;
+    this.box.width *= share;
+    this.box.height *= share;
+    const [across, down] = [this.box.width * (1 - this.edge), this.box.height * (1 - this.foot)];
+    let most = -1;
+    let best = [0, 0];
+    for (const hex of asked) {
+      const [x, y] = middle(...place(hex));
+      this.moveTo(x - across / 2, y - down / 2);
+      const found = asked.filter((each) => this.shows(each, this.box.x, this.box.y)).length;
+      if (found > most) [most, best] = [found, [this.box.x, this.box.y]];
+    }
+    this.moveTo(...best);
   }
 
   /** Keep the buttons above a bar that grew or shrank. */
@@ -104,26 +150,39 @@ class SiegeMap {
 
   /** Move a map that nobody has moved, by as little as it takes, until no name and no hex to tap lies under the buttons. */
   clear() {
-    const room = this.fitted && !this.selected ? this.room().y : 0; // nothing moves under a finger that has a unit
-    if (room <= 0) return;
+    if (!this.fitted || this.selected) return; // nothing moves under a finger that has a unit
+    const room = this.room();
     const [place, tools] = [this.sheets, this.tools].map((each) => each.getBoundingClientRect());
     const scale = this.box.width / place.width;
-    const [left, right] = [tools.left, tools.right].map((x) => this.box.x + (x - place.left) * scale);
+    const [left, right] = [tools.left, tools.right].map((x) => (x - place.left) * scale);
     const [top, bottom] = [tools.top, tools.bottom].map((y) => (y - place.top) * scale);
-    const kept = [...this.sheets.querySelectorAll(":is(.siege-ground, .siege-labels) text"), ...this.lit()].map((each) => each.getBBox());
-    const across = kept.filter((each) => each.x < right && each.x + each.width > left);
-    const free = (y) => y >= 0 && y <= room && !across.some((each) => each.y < y + bottom && each.y + each.height > y + top);
-    for (let step = 0; step <= room + CLEARED; step += CLEARED) {
-      const y = [this.box.y + step, this.box.y - step].map((at) => Math.min(at, room)).find(free);
-      if (y === undefined) continue;
-      this.moveTo(this.box.x, y);
-      return this.show();
-    }
+    const kept = [...(this.far() ? [] : this.sheets.querySelectorAll(".places text")), ...this.lit()].map((each) => each.getBBox());
+    const beside = (each, x, y) => each.x >= x + right || each.x + each.width <= x + left || each.y >= y + bottom || each.y + each.height <= y + top;
+    const free = ([x, y]) => kept.every((each) => beside(each, x, y));
+    const at = free([this.box.x, this.box.y]) ? null : this.steps(room).find(free);
+    if (!at) return;
+    this.moveTo(...at);
+    this.show();
+  }
+
+  /** Return where the box may be moved to, the nearest first: up or down, else to a side, else both. */
+  steps(room) {
+    const along = (from, to, by) => (to > 0 ? Array.from({ length: Math.floor(to / by) + 1 }, (_, n) => Math.min(n * by, to)) : [from])
+      .sort((one, two) => Math.abs(one - from) - Math.abs(two - from));
+    const { x, y } = this.box;
+    return [
+      ...along(y, room.y, CLEARED).map((each) => [x, each]),
+      ...along(x, room.x, CLEARED).map((each) => [each, y]),
+      ...along(y, room.y, 4 * CLEARED).flatMap((down) => along(x, room.x, 4 * CLEARED).map((across) => [across, down])),
+    ];
   }
 
   /** Note which share of the place lies under the buttons at its edge, and under the bar of what can be done. */
   free() {
     const { left, right, bottom, height } = this.sheets.getBoundingClientRect();
+    this.foot = this.edge = this.covered = 0;
+    if (this.map.dataset.siegeMap === "whole") return; // nobody moves a map on the wall
+    if (height <= BUTTONS || right - left <= BUTTONS) return; // a window that is all but closed
     const bar = this.bar?.getBoundingClientRect();
     const below = bar && getComputedStyle(this.bar).position === "sticky" && bar.left < right && bar.right > left;
     const covered = below ? Math.max(0, bottom + scrollY - (innerHeight - bar.height)) : 0;
@@ -138,13 +197,17 @@ class SiegeMap {
   fit(cover) {
     const { width, height } = this.sheets.getBoundingClientRect();
     this.fitted = { cover };
+    if (width <= BUTTONS || height <= BUTTONS) {
+      this.box = { x: 0, y: 0, width: this.whole.width, height: this.whole.height };
+      return;
+    }
     const [across, down] = [this.whole.width / width, this.whole.height / height];
-    const strip = this.tools.offsetHeight && BUTTONS;
+    const strip = this.map.dataset.siegeMap !== "whole" && this.tools.offsetHeight ? BUTTONS : 0;
     this.free();
     const free = Math.max(height - strip - this.covered, SHRUNK * (height - strip));
     const [beside, above] = [this.whole.width / (width - strip), this.whole.height / free];
     const dragged = cover && Math.max(across, down) > 1.3 * Math.min(across, down);
-    this.aside = !dragged && Math.max(beside, down) < Math.max(across, above);
+    this.aside = !dragged && height - this.covered > COLUMN && Math.max(beside, down) < Math.max(across, above);
     this.tools.toggleAttribute("data-aside", this.aside);
     this.free();
     const scale = dragged ? Math.min(across, above) : this.aside ? Math.max(beside, down) : Math.max(across, above);
@@ -153,12 +216,22 @@ class SiegeMap {
     this.moveTo(x / 2, y / 2);
   }
 
+  /** Whether the names on the map are too small to be read, so that it has none. */
+  far() {
+    return this.sheets.clientWidth < LEGIBLE * this.box.width;
+  }
+
   show() {
     const { x, y, width, height } = this.box;
     const box = `${x.toFixed(2)} ${y.toFixed(2)} ${width.toFixed(2)} ${height.toFixed(2)}`;
     for (const sheet of this.sheets.querySelectorAll("[data-siege-sheet]")) {
       if (sheet.getAttribute("viewBox") !== box) sheet.setAttribute("viewBox", box);
     }
+    for (const edge of this.sheets.querySelectorAll("[data-siege-edge]")) {
+      const at = edge.dataset.siegeEdge === "x" ? [Math.max(x, 0), 0] : [0, Math.max(y, 0)];
+      edge.setAttribute("transform", `translate(${at.map((each) => each.toFixed(2)).join(" ")})`);
+    }
+    this.map.toggleAttribute("data-far", this.far());
   }
 
   // Where a finger was.
@@ -258,7 +331,10 @@ class SiegeMap {
     const middle = { clientX: area.left + area.width / 2, clientY: area.top + area.height / 2 };
     if (which === "nearer") this.zoom(1 / 1.5, middle);
     else if (which === "farther") this.zoom(1.5, middle);
-    else if (which === "whole") this.fit(false);
+    else if (which === "whole") {
+      this.fit(false);
+      this.fitted.all = true;
+    }
     else if (which === "replay") return this.tell_since();
     else return;
     this.show();
