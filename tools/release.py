@@ -46,6 +46,7 @@ KINDS = (
     Kind("docs", "*.md", "guides", "git checkout docs"),
     Kind("docs/pictures", "*", "guides/pictures", "git checkout docs/pictures"),
     Kind("docs/examples", "*", "guides/examples", "git checkout docs/examples"),
+    Kind("docs/measurements", "*.txt", "guides/measurements", "git checkout docs/measurements"),
     Kind("docs/reports", "*.html", "guides/reports", "git checkout docs/reports"),
 )
 _BESIDE = re.compile(rb"\]\((?=[\w-]+\.md)")

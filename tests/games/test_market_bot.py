@@ -64,7 +64,7 @@ def test_the_strong_player_makes_a_purchase_of_every_tile_that_it_moves(players:
 
 
 def test_the_strong_player_beats_the_practised_one() -> None:
-    """A short share of the duel in docs/measured.md."""
+    """A short share of what `lab duel` plays."""
     setup = Setup(game="market", preset="short", seats=2, habits=("app strong", "app"), rotating=True)
     won = [play(setup, "", seed) for seed in range(4)]
     assert sum(each.players[seat] == "app strong" for each in won for seat in each.winners) >= 3

@@ -68,7 +68,7 @@ class Chief(Skill, frozen=True, kw_only=True):
 PRACTISED_CHIEF = Chief()
 
 SKILLS = {BEGINNER: Chief(slips=30), CASUAL: Chief(slips=12)}
-"""How it plays at the other levels. No constants were found that win more (docs/measured.md), so none is strong."""
+"""How it plays at the other levels. No constants were found that win more, so none is strong."""
 
 
 def decide(

@@ -46,7 +46,7 @@ class Explorer(Skill, frozen=True, kw_only=True):
 PRACTISED_EXPLORER = Explorer()
 
 SKILLS = {BEGINNER: Explorer(slips=30), CASUAL: Explorer(slips=10)}
-"""How it plays at the other levels. The practised constants are fitted ones (docs/measured.md): none is strong."""
+"""How it plays at the other levels. The practised constants are fitted ones: none is strong."""
 
 
 class Plan(NamedTuple):
