@@ -150,7 +150,7 @@ class PairingSettings:
         str,
         text(4096, "a folder, or nothing", least=0),
         about(
-            "Where `templo-broker-access --pair` puts the users of temples to come; without one none can be paired.",
+            "Where `templo-broker-access` puts the users of temples to come; without one none can be paired.",
             "The package's unit sets it.",
         ),
     ] = ""

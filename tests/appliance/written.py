@@ -44,6 +44,7 @@ NOT_RUN = {
     "templo-controller run --beams serial:/dev/ttyACM0": BOARD,
     "templo-controller calibrate tlaloc": PERSON,
     "templo-controller scenario --all --table": MINUTES,
+    "templo-controller scenario --all --table --below apart": MINUTES,
     "apt install --no-install-recommends": PIECE,
     "apt upgrade": MIRROR,
     "apt install python3-spidev": MIRROR,
