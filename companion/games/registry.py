@@ -143,6 +143,7 @@ def _faults(folder: Path, game: Any) -> Iterator[str]:
         yield f"GAME.rules_version is {game.rules_version!r}; expected a whole number from 1"
     yield from _option_faults(game)
     yield from _seating_faults(game)
+    yield from _temple_faults(game)
     for name, tool in game.tools.items():
         yield from (f"aid {name!r}: {fault}" for fault in _tool_faults(game, name, tool))
 
@@ -181,6 +182,16 @@ def _option_faults(game: Any) -> Iterator[str]:
                 yield f"preset {preset!r} sets {key!r}; expected only options of the game"
             if not options[key].accepts(value):
                 yield f"preset {preset!r} sets {key!r} to {value!r}; expected a value that the option accepts"
+
+
+def _temple_faults(game: Any) -> Iterator[str]:
+    if game.rules.table is None:
+        return
+    takes = any(row.by == TEMPLE for row in game.rules.table)
+    if takes and game.temple is None:
+        yield "the table has moves by the temple, but GAME.temple is None; expected what it does with tokens"
+    if game.temple is not None and not takes:
+        yield "GAME.temple is given, but no move of the table is the temple's; expected such as kit.TokenCount.moves"
 
 
 def _seating_faults(game: Any) -> Iterator[str]:

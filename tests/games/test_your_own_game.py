@@ -100,3 +100,19 @@ def test_a_page_that_does_not_open_is_found_with_its_file_and_line(
             home.app.config["PROPAGATE_EXCEPTIONS"] = True
             with pytest.raises(AssertionError, match=found):
                 open_every_page(home, combinations([game])[0])
+
+
+COUNT = "\nCOUNT = kit.TokenCount(on_turn)\nGAME = "
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ((("\nGAME = ", COUNT), ("SHOWS)", "SHOWS, *COUNT.moves)")), "GAME.temple is None; expected what it does"),
+        ((("\nGAME = ", COUNT), ("    page=", "    temple=COUNT.temple,\n    page=")), "no move of the table is the"),
+    ],
+    ids=["moves alone", "temple alone"],
+)
+def test_half_a_temple_is_refused(tmp_path: Path, changes: tuple[tuple[str, str], ...], fault: str) -> None:
+    with pytest.raises(registry.RegistryError, match=fault), loaded(tmp_path, changes):
+        pass

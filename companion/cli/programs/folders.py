@@ -26,7 +26,8 @@ class FolderWatch:
         found = set()
         for folder in self._folders:
             for path in folder.rglob("*"):
-                if "__pycache__" in path.parts or path.name.startswith(".") or path.name.endswith("~"):
+                parts = path.relative_to(folder).parts
+                if any(part.startswith((".", "__pycache__")) or part.endswith("~") for part in parts):
                     continue
                 try:
                     status = path.stat()

@@ -55,7 +55,7 @@ class TokenCount(Generic[S]):
 
     A token counts for the seat whose turn it is. One that is doubted waits, and any seat may say whose it was, or
     that it was none. A game takes its parts: `moves` into its table, `settling` as `Rules.anytime`, `temple` as
-    `Game.temple`, `lines` into its log. Without ``lines`` of its own the texts for all of it are the shell's.
+    `Game.temple`, `lines` into its log. The app has the words for all of them.
     """
 
     on_turn: Callable[[S], Seat | None]
@@ -89,28 +89,20 @@ class TokenCount(Generic[S]):
 
     def lines(self, before: S, seat: Seat, move: Move) -> list[Line]:
         """Return what a move did with a token, for the log; nothing for any other move."""
-        if move.name not in ("token", "doubt", "claim", "dismiss"):
-            return []
         here = _of(before)
-        found = next((each for each in (*here.waiting, *here.counted) if each.id == move.args[0]), None)
-        token = found or Fallen(
-            str(move.args[0]), str(move.args[1]), self.on_turn(before) or "", self._why(before, move)
-        )
-        match move.name:
-            case "token" if token.doubt:
-                return [Line("token_waits", {"god": token.god, "n": 1}, token.god, adds="n")]
-            case "token":
-                return [Line("token_fell", {"seat": token.seat, "god": token.god, "n": 1}, token.god, adds="n")]
-            case "doubt":
-                return [Line("token_doubted", {"god": token.god, "n": 1}, token.god, adds="n")]
-            case "claim":
-                facts = {"seat": move.args[1], "god": token.god, "n": 1, "by": seat}
-                return [Line("token_claimed", facts, token.god, adds="n")]
-        return [Line("token_dismissed", {"god": token.god, "n": 1, "by": seat}, token.god, adds="n")]
-
-    def _why(self, state: S, move: Move) -> str:
-        doubt = str(move.args[2]) if move.name == "token" else ""
-        return doubt or (OVER if self.on_turn(state) is None else "")
+        match move:
+            case Move("token", (_, god, doubt)):
+                whose = self.on_turn(before)
+                code, facts = ("token_waits", {}) if doubt or whose is None else ("token_fell", {"seat": whose})
+            case Move("doubt", (token, _)) if found := _found(here.counted, str(token)):
+                god, code, facts = found.god, "token_doubted", {}
+            case Move("claim", (token, whose)) if found := _found(here.waiting, str(token)):
+                god, code, facts = found.god, "token_claimed", {"seat": str(whose), "by": seat}
+            case Move("dismiss", (token,)) if found := _found(here.waiting, str(token)):
+                god, code, facts = found.god, "token_dismissed", {"by": seat}
+            case _:
+                return []
+        return [Line(code, {**facts, "god": god, "n": 1}, str(god), adds="n")]
 
     def _fall(self, state: S, token: str, god: str, doubt: str) -> S | Refusal:
         here, seat = _of(state), self.on_turn(state)

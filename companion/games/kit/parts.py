@@ -100,7 +100,7 @@ class Rules(Generic[S]):
     The temple's moves are legal in every state and are not listed; a token may fall at any time.
     """
     anytime: Callable[[S], Iterable[Move]] = _never_anything
-    """Moves that every seat may make beside the listed ones, whoever is on turn, even after the end."""
+    """Moves that every seat may make beside those that are `listed`, whoever is on turn, even after the end."""
     seats: Callable[[S], tuple[Seat, ...]] = attrgetter("seats")
     """The seats of the table, for moves that any of them may make at any time."""
     table: MoveTable[S] | None = None

@@ -198,3 +198,29 @@ def test_a_table_that_could_not_be_read_is_looked_at_again_and_then_waits_its_pa
     finally:
         pacer.stop()
     assert not played.is_set()
+
+
+def test_an_app_player_that_raises_stops_its_own_table_alone(
+    home: Home, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, token = opened(home)
+    other, other_token = opened(home)
+    end_turn(home, table, token)
+    end_turn(home, other, other_token)
+    go_on = home.services.play.go_on
+
+    def raises(table_id: str) -> Table:
+        if table_id == table.id:
+            raise KeyError("what its bot looked for")
+        return go_on(table_id)
+
+    monkeypatch.setattr(home.services.play, "go_on", raises)
+    pacer = Pacer(home.services, wait=lambda _: 0.0)
+    pacer.start()
+    try:
+        eventually(lambda: moves(home, other, "west") == 1)
+        eventually(lambda: "the app's move at table" in caplog.text)
+        assert "what its bot looked for" in caplog.text
+        assert moves(home, table, "west") == 0
+    finally:
+        pacer.stop()

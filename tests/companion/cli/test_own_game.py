@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import runpy
 import time
 import urllib.error
 import urllib.request
@@ -11,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from companion.cli.command_line import main
+from companion.cli.demo import GameFaults
 from companion.cli.programs.folders import FolderWatch
+from companion.web.rendering.texts import MissingText
 from tests.companion.cli.conftest import Launched
 from tests.games.your_own_game import written
 from tests.waiting import eventually
@@ -115,3 +119,25 @@ def test_a_change_is_noticed_once_and_only_when_it_is_over(tmp_path: Path) -> No
     time.sleep(0.01)
     (tmp_path / "b.py").write_text("333", encoding="utf-8")
     assert [watch.has_changed() for _ in range(2)] == [False, True]
+
+
+def test_an_error_of_a_game_is_printed_with_its_line_and_any_other_is_not(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bot.py").write_text("def decide():\n    return {}['stop']\n", encoding="utf-8")
+    log = logging.Logger("test")
+    log.addHandler(GameFaults([str(folder)]))
+    for work in (runpy.run_path(str(folder / "bot.py"))["decide"], lambda: {}["ours"]):
+        try:
+            work()
+        except KeyError:
+            log.exception("it failed")
+    try:
+        raise MissingText("no words for 'log.throw' in 'en'")
+    except MissingText:
+        log.exception("it failed")
+    log.error("no exception")
+    assert capsys.readouterr().out.splitlines() == [
+        f"game {folder / 'bot.py'}:2: KeyError: 'stop'",
+        f"game {folder / 'texts'}: MissingText: no words for 'log.throw' in 'en'",
+    ]
