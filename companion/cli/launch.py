@@ -335,7 +335,7 @@ class Launch:
         organiser = owner_in(self._state / ORGANISER_FILE)
         page = f"{self._web.url(self._addresses[0])}/organiser"
         return (
-            [f"  For whoever organises the evening  {page}, code {grouped(organiser.code, 4)}"] if organiser else []
+            [f"  The organiser of the evening    {page}, code {grouped(organiser.code, 4)}"] if organiser else []
         )
 
     def _start(

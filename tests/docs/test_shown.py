@@ -34,8 +34,6 @@ LEFT_OUT = {
     ".venv/bin/python -m controller run --beams gpiod": WAITS,
     ".venv/bin/python -m controller run --state build/workbench": WAITS,
     ".venv/bin/python -m controller selftest": SAME,
-    ".venv/bin/python -m controller status": SAME,
-    ".venv/bin/python -m controller calibrate tlaloc": SAME,
     ".venv/bin/python -m controller selftest --state build/workbench": SAME,
     ".venv/bin/python -m controller status --state build/workbench": SAME,
     ".venv/bin/python -m controller": PART,
