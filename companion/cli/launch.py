@@ -334,9 +334,7 @@ class Launch:
         """Return where the organiser sees all tables, and the code that opens that page."""
         organiser = owner_in(self._state / ORGANISER_FILE)
         page = f"{self._web.url(self._addresses[0])}/organiser"
-        return (
-            [f"  The organiser of the evening    {page}, code {grouped(organiser.code, 4)}"] if organiser else []
-        )
+        return [f"  The organiser of the evening    {page}, code {grouped(organiser.code, 4)}"] if organiser else []
 
     def _start(
         self,
