@@ -192,6 +192,8 @@ def _temple_faults(game: Any) -> Iterator[str]:
         yield "the table has moves by the temple, but GAME.temple is None; expected what it does with tokens"
     if game.temple is not None and not takes:
         yield "GAME.temple is given, but no move of the table is the temple's; expected such as kit.TokenCount.moves"
+    if game.temple is not None and game.rules.listed and not game.rules.has_anytime:
+        yield "tokens may wait, but no move settles them; expected Rules.anytime, such as kit.TokenCount.settling"
 
 
 def _seating_faults(game: Any) -> Iterator[str]:

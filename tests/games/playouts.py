@@ -103,7 +103,8 @@ COMBINATIONS = combinations(GAMES.values())
 
 def check_value(game: Game[Any], state: Any) -> None:
     """Check that a state reads back from what the kit writes of it, and that it keeps the laws of its game."""
-    assert decoded(encoded(state), type(state)) == state
+    again = decoded(encoded(state), type(state))
+    assert again == state, f"{state} reads back as {again}: its sequences are tuples, not lists, and its values plain"
     broken = [law for law, kept in game.rules.laws(state).items() if not kept]
     assert not broken, f"{broken} of {game.rules.notation(state)}"
 

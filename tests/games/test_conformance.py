@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -67,6 +68,7 @@ everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
 def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
     random, game = Random(str(here)), here.game
     states, games = 0, 0
+    secrets = set[bool | None]()
     # Only the first game, by its preset alone, has to come to its end.
     whole = 1 if here.lasting else WHOLE_GAMES
     while games < whole or states < STATES // len(COMBINATIONS):
@@ -79,6 +81,7 @@ def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
         for step in playout(game, opening, random, longest):
             steps.append(step)
             _check_step(game, step)
+            secrets.add(_hidden(here, step))
             often = SAMPLED if here.lasting else LATER if len(seen) > CLOSELY else 1.0
             if random.random() < often:
                 _check_state(here, step.after, random)
@@ -87,6 +90,9 @@ def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
             assert hash(earlier) == hashed, "a state that was given out has changed"
         _check_replay(game, options, here.seats, steps)
         states, games = states + len(seen), games + 1
+    assert True in secrets or False not in secrets, (
+        "chance decides in secret, but Page.known gives everybody what it decided"
+    )
     print(f"{here}: {states:,} states of {games} games")
 
 
@@ -145,7 +151,8 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
     assert "\n" not in game.rules.notation(state)
     for viewer in (*here.seats, None):
         view = game.page.view(state, viewer)
-        assert msgspec.json.decode(msgspec.json.encode(view, enc_hook=dict)) == view, "a view is not plain JSON"
+        plain = msgspec.json.decode(msgspec.json.encode(view, enc_hook=dict)) == view
+        assert plain, f"the view of {viewer} is not plain JSON, with lists and not tuples: {view}"
         assert game.page.regions(view)
     regions = game.page.regions(game.page.view(state, random.choice((*here.seats, None))))
     text = json.dumps(regions)  # fails where a region is not plain JSON
@@ -256,7 +263,9 @@ def _check_chance(game: Game[Any], state: Any) -> None:
     assert (due is not None) == (CHANCE in game.rules.to_act(state))
     if due:
         assert sorted(due.outcomes) == game.rules.moves(state, CHANCE), "chance's outcomes and its moves do not agree"
-        assert sum(due.outcomes.values()) == 1
+        odds = list(due.outcomes.values())
+        exact = all(isinstance(each, Fraction) for each in odds) and sum(odds) == 1
+        assert exact, f"the probabilities of chance are {odds}; expected fractions whose sum is 1"
         assert all(probability > 0 for probability in due.outcomes.values())
 
 
@@ -302,6 +311,15 @@ def _check_moves(game: Game[Any], state: Any, seat: str, random: Random) -> None
 def _listed(move: Move, moves: list[Move]) -> bool:
     """Distinguish 1 from True and 1.0, which compare alike but are not the same argument."""
     return all(is_arg(arg) for arg in move.args) and move in moves
+
+
+def _hidden(here: Combination, step: Step) -> bool | None:
+    """Return whether somebody does not know what chance decided in secret; None where nothing was secret."""
+    due = here.game.rules.chance(step.before)
+    if step.seat != CHANCE or not (due and due.secret and due.seat):
+        return None
+    others = [viewer for viewer in (*here.seats, None) if viewer != due.seat]
+    return any(here.game.page.known(step.before, CHANCE, step.move, viewer) != step.move for viewer in others)
 
 
 def _check_step(game: Game[Any], step: Step) -> None:

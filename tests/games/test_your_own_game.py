@@ -57,13 +57,20 @@ MOVES = (
         ("Fraction(1, 6)", "Fraction(1, 7)", "sum"),
         ("Rules(", "Rules(choices=lambda state, seat, picked=(): [], ", "choices and moves do not agree"),
         ("state.turn + (", "state.turn - (", "turn"),
+        ("Fraction(1, 6)", "1 / 6", "the probabilities of chance are"),
+        ("seats, scores, state.turn", "seats, list(scores), state.turn", "are tuples, not lists"),
+        (
+            "on_turn(state)) if state.rolling",
+            "on_turn(state), secret=True) if state.rolling",
+            "Page.known gives everybody what it decided",
+        ),
         (
             "Page(",
             "Page(known=lambda before, by, move, seat: move if seat else move._replace(args=()), ",
             "both read alike",
         ),
     ],
-    ids=["order", "unlisted", "odds", "choices", "turn", "secrecy"],
+    ids=["order", "unlisted", "odds", "choices", "turn", "float", "list", "known", "secrecy"],
 )
 def test_the_suite_finds_what_is_wrong_with_a_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, was: str, is_: str, found: str
@@ -110,8 +117,16 @@ COUNT = "\nCOUNT = kit.TokenCount(on_turn)\nGAME = "
     [
         ((("\nGAME = ", COUNT), ("SHOWS)", "SHOWS, *COUNT.moves)")), "GAME.temple is None; expected what it does"),
         ((("\nGAME = ", COUNT), ("    page=", "    temple=COUNT.temple,\n    page=")), "no move of the table is the"),
+        (
+            (
+                ("\nGAME = ", COUNT),
+                ("SHOWS)", "SHOWS, *COUNT.moves)"),
+                ("    page=", "    temple=COUNT.temple,\n    page="),
+            ),
+            "tokens may wait, but no move settles them",
+        ),
     ],
-    ids=["moves alone", "temple alone"],
+    ids=["moves alone", "temple alone", "nothing settles"],
 )
 def test_half_a_temple_is_refused(tmp_path: Path, changes: tuple[tuple[str, str], ...], fault: str) -> None:
     with pytest.raises(registry.RegistryError, match=fault), loaded(tmp_path, changes):

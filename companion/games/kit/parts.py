@@ -152,6 +152,11 @@ class Rules(Generic[S]):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, function)
 
+    @property
+    def has_anytime(self) -> bool:
+        """Whether any moves may be made at any time."""
+        return self.anytime is not _never_anything
+
     def facts(self, move: Move) -> Mapping[str, Arg]:
         """Return the arguments of a move by their names; without a table the first is called ``n``."""
         return self.table.facts(move) if self.table else dict(zip("n", move.args, strict=False))
