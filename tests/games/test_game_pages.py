@@ -19,7 +19,7 @@ from companion.service.change import Change
 from companion.web.rendering.texts import LANGUAGES
 from tests.companion.web.conftest import Browser, WebHome, home_with
 from tests.games import test_conformance
-from tests.games.playouts import COMBINATIONS, OTHERS, STATES, Combination, Step, combinations, playout
+from tests.games.playouts import GAMES, OTHERS, STATES, Combination, Step, combinations, playout
 
 MOMENTS = 2 + STATES // 4_000
 """States of a game between its first and its last in which all of its pages are opened."""
@@ -32,9 +32,9 @@ LONG = 250
 
 
 def _looked_at() -> list[Combination]:
-    """Return the games to look at: of a game from elsewhere every table, of ours the largest of every preset."""
-    most = {(here.game.name, here.preset): max(here.game.seatings) for here in COMBINATIONS}
-    return [here for here in COMBINATIONS if OTHERS or len(here.seats) == most[here.game.name, here.preset]]
+    """Return the games and tools to look at: of others' every table, of ours the largest of every preset."""
+    every = combinations(registry.with_tools(GAMES).values())
+    return [here for here in every if OTHERS or len(here.seats) == max(here.game.seatings)]
 
 
 class Pages:
@@ -48,14 +48,24 @@ class Pages:
         self.id = opened.id
         self.phones = {seat: home.browser(f"10.0.0.{n}") for n, seat in enumerate(here.seats)}
         self.wall = home.browser("10.0.1.1")
-        self.open_all(self.wall, "/", f"/games/{here.game.name}", f"/tables/new?game={here.game.name}")
-        if (self.folder / "guide.en.md").is_file():
-            self.open_all(self.wall, f"/games/{here.game.name}/rules", f"/t/{self.id}/rules")
-        for sheet in here.game.printer.sheets:
-            self.open_all(self.wall, f"/games/{here.game.name}/print/{sheet}")
+        if not self.is_tool:
+            self._open_game()
         for seat, phone in self.phones.items():
             assert phone.sit(opened, seat, seat.title()).status_code in (200, 303)
         self.open_all(self.wall, f"/t/{self.id}", f"/t/{self.id}/screen")
+
+    def _open_game(self) -> None:
+        """Open the pages of a game that need no table, and its rules."""
+        game = self.here.game
+        self.open_all(self.wall, "/", f"/games/{game.name}", f"/tables/new?game={game.name}")
+        if (self.folder / "guide.en.md").is_file():
+            self.open_all(self.wall, f"/games/{game.name}/rules", f"/t/{self.id}/rules")
+        for sheet in game.printer.sheets:
+            self.open_all(self.wall, f"/games/{game.name}/print/{sheet}")
+
+    @property
+    def is_tool(self) -> bool:
+        return "." in self.here.game.name
 
     @property
     def table(self) -> Table:
@@ -88,7 +98,7 @@ class Pages:
             if some := self.random.sample(moves, min(PREVIEWED, len(moves))):
                 asked = [("seat", seat), *(("move", json.dumps(move.to_json())) for move in some)]
                 self.open_all(phone, f"{at}/preview?{urlencode(asked)}")
-        if table.phase == "over" and "." not in table.charter.game:
+        if table.phase == "over" and not self.is_tool:
             self.open_all(self.wall, f"{at}/result.txt", f"{at}/result.svg")
 
     def look_for_another(self) -> None:
@@ -129,7 +139,8 @@ class Pages:
 
 @pytest.fixture
 def home(tmp_path: Path, here: Combination) -> Iterator[WebHome]:
-    for each in home_with(tmp_path, {here.game.name: here.game}):
+    name = registry.parts(here.game.name)[0]
+    for each in home_with(tmp_path, {name: GAMES[name]}):
         each.app.config["PROPAGATE_EXCEPTIONS"] = True
         yield each
 
@@ -152,8 +163,9 @@ def open_every_page(home: WebHome, here: Combination) -> None:
     for begin, end in zip([0, *moments], [*moments, len(steps)], strict=True):
         pages.enter(steps[begin:end])
         pages.look()
-    pages.end()
-    pages.look()
+    if not pages.is_tool:
+        pages.end()
+        pages.look()
 
 
 def conforms(game: Game[Any], folder: Path) -> None:
