@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -48,6 +49,9 @@ OWNER, ORGANISER = "owner", "organiser"
 """The cookies that prove that the owner's, or the organiser's, code was typed in a browser."""
 ID_LENGTH, MARK_LENGTH = 32, 8
 
+LIVE = "table.js"
+"""The module in which the script of a live page is put together."""
+
 RETRY_S = 10
 """Seconds after which a browser asks again by itself for a page that could not be shown."""
 
@@ -85,6 +89,7 @@ class Site:
         self.fonts = Fonts(config.fonts)
         faces = self.fonts.css(lambda file: self.url("font", filename=file))
         self.files = assets.files_of(("", HERE / "static"), *own, more=faces)
+        self._live_modules = modules_of(HERE / "static", LIVE)
         self.style = styles.of_site(HERE / "static" / "styles", faces)
         # One page's own names reach no other page, so that they cannot collide with a game's.
         self.page_styles = {**styles.of_pages(HERE / "static" / "pages"), "fonts": styles.of_fonts(faces)}
@@ -155,6 +160,7 @@ class Site:
                 "language": words.language,
                 "page_style": lambda page: self.url("page_style", page=page),
                 "script": lambda name: self.url("static", filename=name),
+                "live_scripts": [self.url("static", filename=name) for name in self._live_modules],
                 "language_form": lambda: self._language_form(words),
                 "game_t": lambda table: self.renderer.words(words.language, table),
                 "words_of": lambda game: self.renderer.library.words(words.language, game),
@@ -328,6 +334,16 @@ class Site:
         elif self.by_code(code).id != table.id:
             self.lockout.wrong(request.remote_addr)
             raise ServiceError("wrong_code")
+
+
+@cache
+def modules_of(folder: Path, name: str) -> tuple[str, ...]:
+    """Return a module of a folder and all that it imports from there: a page loads them at once, not one by one."""
+    found = [name]
+    for each in found:
+        text = (folder / each).read_text(encoding="utf-8")
+        found += [other for other in re.findall(r'from "\./([\w-]+\.js)"', text) if other not in found]
+    return tuple(found)
 
 
 def prove(response: Response, cookie: str, proof: str, path: str) -> None:
