@@ -96,12 +96,12 @@ WITHOUT_FONTS = "--disable-remote-fonts"
 """How a browser is made to load no font that a page brings."""
 
 
-def launched(driver: Playwright, font: str, folder: Path) -> Browser:
+def launched(driver: Playwright, font: str, folder: Path, *more: str) -> Browser:
     """Start Chromium; in the wide font it shows pages as a browser that loads no fonts from pages does.
 
-    With ``both`` it has the wide font alone and loads the narrow one from pages.
+    With ``both`` it has the wide font alone and loads the narrow one from pages. `more` are its further arguments.
     """
-    arguments = [*ARGUMENTS, WITHOUT_FONTS] if font == "wide" else ARGUMENTS
+    arguments = [*ARGUMENTS, *more, *([WITHOUT_FONTS] if font == "wide" else [])]
     forced = font != "both"
     environment = fonts.environment(font if forced else "wide", folder, forced=forced)
     return driver.chromium.launch(executable_path=chromium_path(), args=arguments, env=environment)
