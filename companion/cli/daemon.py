@@ -6,6 +6,7 @@ import faulthandler
 import logging
 import os
 import secrets
+import shutil
 import signal
 import socket
 import threading
@@ -55,6 +56,8 @@ EXIT_DEAD = 70
 
 WATCH_S = 2.0
 LOOPBACK = "127.0.0.1"
+COMMAND = "templo-mayor"
+"""The command that shows the owner's code, where Debian's package is installed."""
 
 
 def run(settings: Settings, instance: str, wanted: demo.Demo | None = None) -> int:
@@ -215,6 +218,7 @@ class _Daemon:
             fonts=settings.state_directory / "fonts",
             playtests=self._playtests,
             owner=_code(settings.state_directory / FILE),
+            owner_file=None if shutil.which(COMMAND) else settings.state_directory / FILE,
             organiser=_code(settings.state_directory / ORGANISER_FILE),
             installation=lambda: installation.look(
                 owners.companions if owners else tuple, settings.broker.addresses, intake.broker

@@ -135,8 +135,8 @@ def by_game(played: Sequence[Play]) -> list[GameStatistics]:
     return sorted(found, key=lambda each: (-each.played, each.game))
 
 
-def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> int:
-    """Return the median length of the games of a preset that people played here; 0 if there were none."""
+def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> tuple[int, int]:
+    """Return the median length of the games of a preset that people played here, and how many they were."""
     lengths = sorted(
         minutes(table)
         for table in tables
@@ -145,7 +145,7 @@ def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> int:
         and not table.is_closed
         and any(chair.taken for chair in table.chairs)
     )
-    return lengths[len(lengths) // 2] if lengths else 0
+    return (lengths[len(lengths) // 2] if lengths else 0), len(lengths)
 
 
 def by_person(played: Sequence[Play]) -> list[PersonStatistics]:

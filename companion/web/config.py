@@ -29,6 +29,8 @@ class WebConfig:
     """This machine's own names and addresses."""
     owner: Owner | None = None
     """The code for changing the setup once it is finished; None if nobody may."""
+    owner_file: Path | None = None
+    """The file with the owner's code, where no command of this machine shows it."""
     organiser: Owner | None = None
     """The code of the organiser, who sees all programs, closes tables and sends messages; None if nobody may."""
     installation: Callable[[], Installation] = Installation

@@ -75,7 +75,7 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
         hotspot=Hotspot("Templo Mayor", "obsidian-ocelot-7"),
     )
     running = troubled(companion)
-    device.join(companion, running, "west", "Nezahualcoyotl de Texcoco")
+    device.join(companion, running, "west", "Nezahualcoyotl Texcoco")
     services.temples.intake.receive([("table", home.token(1, "huitzilopochtli", token="f" * 32))])
     lobby, absent = home.lobby(), companion.table(2, None)
     services.temples.expect("attic")

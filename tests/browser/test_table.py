@@ -104,6 +104,7 @@ def test_turns_are_ended_by_taps_to_the_end_of_a_game_with_a_reload_in_the_middl
             expect(button).not_to_have_text(words)
             phone.page.wait_for_timeout(620)
     expect(phone.page.locator("#notice")).to_contain_text("Tap again to confirm")  # the turn that ends the game
+    expect(button).to_have_attribute("data-hint", f"{words}\nTap again to confirm")
     button.click()
     for each in (phone, screen):
         expect(each.page.locator(f".ending-{end}")).to_be_visible()

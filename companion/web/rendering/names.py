@@ -47,6 +47,11 @@ def _width(sign: str) -> float:
     return _CAPITAL if letter.isupper() else _OTHER
 
 
+def reads_from_the_right(name: str) -> bool:
+    """Return whether a name has letters that are read from the right, as Arabic and Hebrew ones are."""
+    return any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in name)
+
+
 def marked(name: str) -> str:
     """Return a name between marks that `fitted` replaces."""
     return f"{BEGIN}{name}{END}"
@@ -55,9 +60,10 @@ def marked(name: str) -> str:
 def fitted(text: str) -> Markup:
     """Return a text, whose names are marked, as HTML: long ones can be fitted with what hangs on them.
 
-    The words of a name are fitted to its widest, and as a whole where a style sheet keeps them on one line. A last
-    word as in "Maximilian von Wuermling’s turn" is broken into lines with them, so that it is balanced with them. A
-    text with such a name is one element, so that it is one thing in a row too.
+    The words of a name that is read from the right stay one box: boxes of words would stand in the sentence's order.
+    Those of any other name are fitted to its widest, and as a whole where a style sheet keeps them on one line. A
+    last word as in "Maximilian von Wuermling’s turn" is broken into lines with them, so that it is balanced with
+    them. A text with such a name is one element, so that it is one thing in a row too.
     """
     drawn = _NAME.sub(_span, str(escape(text)))
     if widths := _EMS.findall(drawn):
@@ -67,7 +73,8 @@ def fitted(text: str) -> Markup:
 
 def _span(found: re.Match[str]) -> str:
     before, name, after, last = found.groups("")
-    words = html.unescape(before + name + after).split(" ")
+    text = html.unescape(before + name + after)
+    words = [text] if reads_from_the_right(name) else text.split(" ")
     wide = [ems(word) for word in words]
     whole = ems(" ".join(words))
     if whole <= SHORT:

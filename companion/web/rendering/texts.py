@@ -7,6 +7,7 @@ A folder of texts has a TOML file for each language, ``en.toml``, and perhaps fu
 - ``{delta:+}`` a change, always with its sign
 - ``{god:god}`` the text ``god.<value>``, so that facts are codes and never words
 - ``{seat:who}`` the name of the player who sits there, else the text ``seat.<value>``
+- ``{seat:and}`` the same after the language's "and", as in "Ana y Ben" and "Ana e Inés"
 - ``{says:text}`` the text whose key the fact is, filled in with the same facts
 
 A text with a plural is a table of the language's plural categories (``one``, ``other``), chosen by the fact ``n``.
@@ -15,9 +16,9 @@ A game's texts have precedence over the shell's.
 
 from __future__ import annotations
 
+import re
 import string
 import tomllib
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -37,6 +38,9 @@ LANGUAGES = ("en", "es")
 Text: TypeAlias = str | Mapping[str, str]
 
 _PLURALS = frozenset({"zero", "one", "two", "few", "many", "other"})
+_SOUNDS_LIKE_I = re.compile(r"(?i)[ií]|h[ií](?![aeou])|y(?![aeiouáéíóú])")
+"""How a name begins before which Spanish says "e" and not "y": Inés, Hipólito, Yves, and not Hierro, Yolanda."""
+
 _ISOLATE, _POP = "\u2068", "\u2069"
 
 
@@ -192,6 +196,9 @@ class Texts:
     def _fact(self, value: Any, kind: str) -> str:
         if kind == "who":
             return self._typed(self.people[value]) if self.people.get(value) else self(f"seat.{value}")
+        if kind == "and":
+            name = self.people.get(value) or self(f"seat.{value}")
+            return f"{self('names.and_i' if _SOUNDS_LIKE_I.match(name) else 'names.and')} {self._fact(value, 'who')}"
         if kind == "+":
             return f"{'−' if value < 0 else '+'}{self.number(abs(value))}"
         if kind:
@@ -206,7 +213,7 @@ class Texts:
 
 def isolated(name: str) -> str:
     """Return typed text in bidirectional isolation, so that right-to-left letters do not reorder the sentence."""
-    if any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in name):
+    if names.reads_from_the_right(name):
         return f"{_ISOLATE}{name}{_POP}"
     return name
 

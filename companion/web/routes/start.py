@@ -272,15 +272,15 @@ class Offer(NamedTuple):
     most: int
     minutes: int
     """Of the preset that the form begins with; 0 where nobody knows."""
-    measured: bool
-    """Whether that is how long it took here."""
+    measured: int
+    """How many games here took so long; 0 where it is an estimate."""
 
 
 def _offer(game: Game[Any], tables: Sequence[Table]) -> Offer:
     preset = _preset(game, _last_of(game, tables))
-    here = usual_minutes(tables, game.name, preset)
+    here, played = usual_minutes(tables, game.name, preset)
     minutes = here or game.page.minutes.get(preset, 0)
-    return Offer(game, min(game.seatings), max(game.seatings), minutes, bool(here))
+    return Offer(game, min(game.seatings), max(game.seatings), minutes, played if here else 0)
 
 
 def _last_of(game: Game[Any], tables: Sequence[Table]) -> Table | None:

@@ -7,11 +7,11 @@ import { Switch } from "./switch.js";
 
 export class Notifier {
   /**
-   * @param {HTMLButtonElement} button what switches it on and off
+   * @param {?HTMLButtonElement} button what switches it on and off; none where nobody has a turn
    * @param {boolean} wanted whether somebody may hold this device: nobody is called by a screen that all read
    */
   constructor(button, wanted) {
-    this.able = wanted && isSecureContext && "Notification" in window && "serviceWorker" in navigator;
+    this.able = Boolean(button) && wanted && isSecureContext && "Notification" in window && "serviceWorker" in navigator;
     if (!this.able) return;
     this.switch = new Switch(button, "notify");
     this.allowed = Notification.permission === "granted";

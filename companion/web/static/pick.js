@@ -148,7 +148,7 @@ export class Picker {
     for (const form of this.root.querySelectorAll("form[data-post]")) {
       const button = [...form.querySelectorAll("button")].find((each) => purpose(form, each) === this.armed.aim);
       button?.setAttribute("data-armed", "");
-      button?.setAttribute("data-hint", this.root.dataset.wordsConfirm);
+      button?.setAttribute("data-hint", `${button.textContent.trim()}\n${this.root.dataset.wordsConfirm}`);
     }
   }
 

@@ -108,6 +108,6 @@ def test_the_usual_length_of_a_preset_is_the_median_of_its_games_at_which_somebo
     tables = [played(home, "Ana", "Ben", minutes) for minutes in (20, 90, 40)]
     preset = tables[0].preset
     open_table = home.table(2)
-    assert usual_minutes([*tables, open_table], "mexica", preset) == 40
-    assert usual_minutes(tables, "mexica", "evening" if preset != "evening" else "century") == 0
-    assert usual_minutes([], "mexica", preset) == 0
+    assert usual_minutes([*tables, open_table], "mexica", preset)[0] == 40
+    assert usual_minutes(tables, "mexica", "evening" if preset != "evening" else "century") == (0, 0)
+    assert usual_minutes([], "mexica", preset) == (0, 0)

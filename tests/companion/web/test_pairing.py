@@ -90,8 +90,8 @@ def test_without_the_organiser_s_code_no_code_is_shown(home: WebHome, organiser:
 def test_the_page_shows_who_may_be_paired_and_no_password(home: WebHome, organiser: Browser) -> None:
     home.table()
     page = organiser.get("/organiser/pairing")
-    assert "Temple attic" in text_of(page)
-    assert "Temple cellar" in text_of(page)
+    assert "The temple “attic”" in text_of(page)
+    assert "The temple “cellar”" in text_of(page)
     assert PASSWORD not in page.text
     assert PASSWORD not in organiser.post("/organiser/pairing", {"temple": "attic", "table": ""}).text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from pathlib import Path
 
 import pytest
 
@@ -121,7 +122,7 @@ def test_each_game_is_offered_with_its_picture_its_players_and_its_minutes(phone
 
 def test_a_game_that_was_played_here_is_offered_with_the_minutes_that_it_took(home: WebHome, phone: Browser) -> None:
     played(home, "Ana", "Ben", 54)
-    assert "usually 54 min here" in _offers(phone)["temple-front"]
+    assert "54 min here last time" in _offers(phone)["temple-front"]
 
 
 def test_what_takes_several_evenings_is_chosen_only_after_it_was_played(home: WebHome, phone: Browser) -> None:
@@ -164,3 +165,37 @@ def test_a_store_that_cannot_be_read_is_named_and_is_no_failure_of_ours(
     post = home.browser().post(f"/t/{table.id}/sit", {})
     assert post.status_code == 503
     assert "http-equiv" not in post.get_data(as_text=True), "to load it again would not post it again"
+
+
+def test_who_has_no_command_is_led_to_the_file_with_the_owners_code(home: WebHome, phone: Browser) -> None:
+    home.services.setup.finish()
+    assert "sudo templo-mayor status" in text_of(phone.get("/setup/step/name"))
+    home.configure(owner_file=Path("/var/lib/demo/owner-code"))
+    page = text_of(phone.get("/setup/step/name"))
+    assert "the code that begins the file /var/lib/demo/owner-code" in page
+    assert "templo-mayor status" not in page
+
+
+def test_a_field_for_a_code_shows_how_long_it_is(home: WebHome, phone: Browser) -> None:
+    home.services.setup.finish()
+    for page, like in {"/join": "ABC-DEF", "/setup/step/name": "ABCD-EFGH", "/organiser": "ABCD-EFGH"}.items():
+        assert f'placeholder="{like}"' in phone.get(page).get_data(as_text=True), page
+
+
+def test_a_name_that_is_too_long_is_answered_with_words_and_stays_as_it_was_typed(home: WebHome) -> None:
+    table, phone = home.lobby(), home.browser()
+    long = "Maximilian von Wuermling-Li"
+    html = phone.get(f"/j/{table.code}").get_data(as_text=True)
+    allowed = re.search(r'<input name="name"[^>]*maxlength="(\d+)"', html)
+    assert allowed
+    assert int(allowed[1]) > len(long)
+    answer = phone.sit(table, "", long)
+    assert answer.status_code == 422
+    assert "27" in text_of(answer)
+    assert f'value="{long}"' in answer.get_data(as_text=True)
+
+
+def test_an_aid_calls_nobody_to_a_turn(home: WebHome, phone: Browser) -> None:
+    opened = phone.post("/games/market/aids/score")
+    assert "data-notify" not in phone.get(opened.headers["Location"]).get_data(as_text=True)
+    assert "data-notify" in phone.get(f"/t/{home.table().id}").get_data(as_text=True)

@@ -158,3 +158,30 @@ def test_a_temples_clock_at_the_edge_of_the_calendar_is_shown_in_every_zone(monk
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("other", "joined"),
+    [
+        ("Ben", "Ana y Ben"),
+        ("Iván", "Ana e Iván"),
+        ("Ígor", "Ana e Ígor"),
+        ("hilario", "Ana e hilario"),
+        ("Hierro", "Ana y Hierro"),
+        ("Yves", "Ana e Yves"),
+        ("Yolanda", "Ana y Yolanda"),
+        ("", "Ana y Oeste"),
+    ],
+)
+def test_spanish_joins_names_by_their_sound(other: str, joined: str) -> None:
+    library = Library(SHELL, {game: registry.folder(each) / "texts" for game, each in registry.load(()).items()})
+    people = {"east": "Ana", "west": other}
+    assert library.words("es", "mexica", people)("ending.won_two", seat="east", other="west") == f"Ganan {joined}"
+    assert " and " in library.words("en", "mexica", people)("ending.won_two", seat="east", other="west")
+
+
+def test_a_name_that_is_read_from_the_right_stays_one_box_with_what_hangs_on_it() -> None:
+    words = Texts("en", ({"turn": "{seat:who}’s turn"},), {"east": "محمد بن عبد الله"})
+    html = words.named("turn", seat="east")
+    assert html.count('class="name ') == 1
+    assert ">\u2068محمد بن عبد الله\u2069’s</span> turn" in html
