@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from companion.games.kit import Fault, Game, Seat, Value
+from companion.games.kit import Fault, Game, Played, Recap, Seat, Value
 from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, SetSound, Sit
 from companion.model.history import ReplayStep, replay_log
 from companion.model.lobby import clean_name, complete_options, new_code, seats_of
 from companion.model.ports import StoredToken
+from companion.model.recaps import played, recap_of
 from companion.model.seating import is_code, require_seats
 from companion.model.table import COMPANION, ORGANISER, Charter, Entry, ServiceError, Table
 from companion.service.automatic import play_on
 from companion.service.change import Change
 from companion.service.serving import Serving, move_temple
 from companion.service.workspace import Workspace
+
+FINISHED = 16
+"""How many finished games are remembered as they went: each was replayed from its whole log."""
 
 
 class Opening(NamedTuple):
@@ -38,6 +43,8 @@ class TableService:
         self._workspace = workspace
         self._serving = serving
         self._drafts: dict[str, tuple[Fault, ...]] = {}
+        self._recaps: dict[tuple[str, int], Recap] = {}
+        self._recapping = Lock()
         self.games = workspace.tables.games
         self.unreadable = workspace.tables.unreadable
 
@@ -98,6 +105,22 @@ class TableService:
         """Yield a table after each entry of its log, up to its version: another entry may be on its way."""
         known = [entry for entry in self.entries(table.id) if entry.n <= table.version]
         return replay_log(table.charter, table.game, known)
+
+    def played(self, table: Table) -> list[Played]:
+        """Return the moves of a table's game that were not taken back."""
+        return played(self.replay(table))
+
+    def recap(self, table: Table) -> Recap:
+        """Return how a table's game went, once it is over; of any other nothing."""
+        if table.phase != "over" or table.is_closed or "." in table.charter.game:
+            return Recap()
+        with self._recapping:
+            key = (table.id, table.version)
+            if key not in self._recaps:
+                if len(self._recaps) >= FINISHED:
+                    self._recaps.pop(next(iter(self._recaps)))
+                self._recaps[key] = recap_of(table, self.played(table))
+            return self._recaps[key]
 
     def tokens(self, table_id: str) -> Sequence[StoredToken]:
         """Return the tokens that were stored for a table, ledger by ledger, each in the order of its numbers."""

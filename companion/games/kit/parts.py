@@ -13,6 +13,7 @@ from companion.games.kit.guide import Guide, by_choices
 from companion.games.kit.levels import LEVELS, PRACTISED, Skill
 from companion.games.kit.log import Line
 from companion.games.kit.moves import CHANCE, TEMPLE, Arg, Choice, Json, Move, Refusal, Seat, Value
+from companion.games.kit.recap import Played, Recap
 from companion.games.kit.result import Result
 from companion.games.kit.table import MoveTable
 from companion.games.kit.temple import Mood, TokenAudit, TokenDrop
@@ -220,6 +221,15 @@ def _nothing_follows(state: Any) -> bool:
     return False
 
 
+def _no_recap(line: Sequence[Played]) -> Recap:
+    return Recap()
+
+
+def no_film(line: Sequence[Played]) -> View:
+    """Return nothing: the game has no film."""
+    return {}
+
+
 def _no_charts(views: Iterable[View]) -> Regions:
     return {}
 
@@ -245,6 +255,10 @@ class Page(Generic[S]):
     The views are a spectator's, of the state at the end of each turn, the one now running last. After a turn whose
     end was taken back it comes once more.
     """
+    recap: Callable[[Sequence[Played]], Recap] = _no_recap
+    """From all moves of a game that is over: how it went, for its end page. Everything in the states is open then."""
+    film: Callable[[Sequence[Played]], View] = no_film
+    """From the same: what ``templates/story/film.svg`` draws, a picture of the game that moves; nothing, no film."""
     guide: Callable[[View], Guide] = by_choices
     """From a view that holds also what the platform adds, ``choices`` and ``chance``: what a first turn's guide says.
     """

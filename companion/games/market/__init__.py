@@ -13,6 +13,7 @@ from companion.games.market.page.guide import guide
 from companion.games.market.page.regions import regions
 from companion.games.market.page.view import view
 from companion.games.market.printer import PIECES, SHEETS, sheet
+from companion.games.market.recap import recap
 from companion.games.market.rules import legal, notation, turn
 from companion.games.market.rules.board import LANES
 from companion.games.market.rules.choices import choices
@@ -82,7 +83,14 @@ GAME: kit.Game[State] = kit.Game(
         notation=notation.notation,
     ),
     page=kit.Page(
-        view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES, changes=changes
+        view=view,
+        regions=regions,
+        log=story,
+        recap=recap,
+        guide=guide,
+        emblem="tile-king",
+        minutes=MINUTES,
+        changes=changes,
     ),
     bot=kit.Bot(decide=decide, skills=SKILLS, idle=kit.least("rollback", "leave", "pass")),
     printer=kit.Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, shared_by={"turn_card": 4}),

@@ -13,10 +13,12 @@ from companion.games.mexica import bot
 from companion.games.mexica.changes import changes, follows
 from companion.games.mexica.log import story
 from companion.games.mexica.page import calendar_board, charts
+from companion.games.mexica.page.film import film
 from companion.games.mexica.page.guide import guide
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import BOARDS, PIECES, SHEETS, sheet
+from companion.games.mexica.recap import because, recap
 from companion.games.mexica.rules import apocalypse, course, decisions, hands, legal, notation, play
 from companion.games.mexica.rules.audit import audit
 from companion.games.mexica.rules.calendar import sign
@@ -45,7 +47,10 @@ def _amended(state: State, options: Mapping[str, kit.Value]) -> State | kit.Refu
 
 def _result(state: State) -> kit.Result | None:
     end = state.outcome
-    return kit.Result(end.kind, (end.seat,) if end.seat else (), picture=f"end-{end.kind}") if end else None
+    if not end:
+        return None
+    winners = (end.seat,) if end.seat else ()
+    return kit.Result(end.kind, winners, picture=f"end-{end.kind}", because=because(state))
 
 
 def _undoable(before: State, seat: kit.Seat, move: kit.Move) -> bool:
@@ -142,6 +147,8 @@ GAME: kit.Game[State] = kit.Game(
         view=view,
         regions=regions,
         log=story,
+        recap=recap,
+        film=film,
         known=known,
         charts=charts.regions,
         guide=guide,

@@ -13,6 +13,7 @@ from companion.games.moctezuma.page.guide import guide
 from companion.games.moctezuma.page.regions import regions
 from companion.games.moctezuma.page.view import for_stand_in, known, view
 from companion.games.moctezuma.printer import BOARDS, PIECES, SHEETS, sheet
+from companion.games.moctezuma.recap import recap
 from companion.games.moctezuma.rules import chance, legal, notation, play
 from companion.games.moctezuma.rules.knowledge import resample
 from companion.games.moctezuma.rules.laws import laws
@@ -85,6 +86,7 @@ GAME: kit.Game[State] = kit.Game(
         for_stand_in=for_stand_in,
         regions=regions,
         log=story,
+        recap=recap,
         known=known,
         guide=guide,
         emblem="library",

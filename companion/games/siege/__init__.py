@@ -16,6 +16,7 @@ from companion.games.siege.page.guide import guide
 from companion.games.siege.page.regions import regions
 from companion.games.siege.page.view import map_of, view
 from companion.games.siege.printer import BOARDS, PIECES, SHEETS, map_sheet, sheet
+from companion.games.siege.recap import because, recap
 from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.choices import choices
 from companion.games.siege.rules.laws import laws
@@ -47,7 +48,7 @@ def _result(state: State) -> kit.Result | None:
         return None
     leaders = {"aztecs": "siege-cuauhtemoc", "spaniards": "siege-cortez"}
     picture = leaders[end.winner] if end.winner else "temple-front"
-    return kit.Result(end.kind, (end.winner,) if end.winner else (), picture=picture)
+    return kit.Result(end.kind, (end.winner,) if end.winner else (), picture=picture, because=because(state))
 
 
 def _standing(state: State) -> Mapping[kit.Seat, float]:
@@ -106,6 +107,7 @@ GAME: kit.Game[State] = kit.Game(
         view=view,
         regions=regions,
         log=story,
+        recap=recap,
         guide=guide,
         emblem="siege-cuauhtemoc",
         minutes=MINUTES,

@@ -275,6 +275,11 @@ class Renderer:
         below = [name for name in ("phases", "absent") if name in rendered.regions]
         return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
+    def title_of_end(self, words: Texts, end: Mapping[str, Json]) -> str:
+        """Return how a game ended in a few words."""
+        said: Any = self.template("ending_words.html").module
+        return str(said.title(words, words, end)).strip()
+
     @cached_property
     def pale_art(self) -> Art:
         """The drawings for pages that save ink."""

@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response, make_response
+from werkzeug.exceptions import NotFound
 
 from companion.games import registry
 from companion.model.plays import bg_stats, result_of
 from companion.model.table import Table
 from companion.web.rendering import names
+from companion.web.rendering.renderer import story_folder
 from companion.web.routes.story import file_of
 from companion.web.site import site
+from companion.web.view_models.recap import recap
 from companion.web.view_models.table import Audience, ending
 
 blueprint = Blueprint("results", __name__, url_prefix="/t/<table_id>")
@@ -34,6 +37,17 @@ def result_picture(table_id: str) -> Response:
     return file_of(table, _drawn("result.svg", table).encode(), "svg", "image/svg+xml")
 
 
+@blueprint.get("/result-film.svg")
+def result_film(table_id: str) -> Response:
+    """Return a game that is over as a picture that moves, again and again; 404 where its game draws none."""
+    table = _over(table_id)
+    film = {} if table.is_closed else table.game.page.film(site().services.tables.played(table))
+    if not film:
+        raise NotFound
+    template = f"{story_folder(table.charter.game)}/film.svg"
+    return file_of(table, _drawn(template, table, slice=film).encode(), "svg", "image/svg+xml")
+
+
 @blueprint.get("/result.bgsplay")
 def result_play(table_id: str) -> Response:
     """Return a play as BG Stats imports it."""
@@ -50,7 +64,7 @@ def _over(table_id: str) -> Table:
     return table
 
 
-def _drawn(template: str, table: Table) -> str:
+def _drawn(template: str, table: Table, **more: Any) -> str:
     here = site()
     words = here.words(table)
     whole = {
@@ -58,6 +72,7 @@ def _drawn(template: str, table: Table) -> str:
     }  # a line ends before or after it
     words = replace(words, people=whole)
     end: dict[str, Any] = dict(ending(table, Audience(words.language)))
+    end["recap"] = recap(here.services.tables.recap(table))
     emblems = here.renderer.art.names
     return here.renderer.page(
         template,
@@ -70,7 +85,9 @@ def _drawn(template: str, table: Table) -> str:
             "day": words.day(table.began_at or table.charter.opened_at),
             "end": end,
             "game": registry.parts(table.charter.game)[0],
+            "said": here.renderer.title_of_end(words, end),
             "colour": here.renderer.art.colours.__getitem__,
             "placed": lambda name, *box: here.renderer.art.placed(name, *box) if name in emblems else "",
+            **more,
         },
     )

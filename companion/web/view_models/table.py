@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion.adapters.news import ViewModel
-from companion.games.kit import Fault, Guide, Json, Seat
+from companion.games.kit import Fault, Guide, Json, Line, Recap, Result, Seat, no_film
 from companion.model.entries import LEVEL_OF, PACES, away_modes
 from companion.model.plays import minutes, ranked, result_of
 from companion.model.seating import empty_seats, seats_without_empty
@@ -19,6 +19,7 @@ from companion.service.messages import TOPIC as MESSAGE
 from companion.service.seats import empty_choices
 from companion.service.services import Services
 from companion.web.view_models import seat as handheld
+from companion.web.view_models.recap import recap
 from templo import contract
 from templo.shrines import LEFT_TO_RIGHT
 
@@ -78,7 +79,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> V
     else:
         slices["undo"] = _undo(table, audience)
         slices["after"] = _after(table, audience)
-        slices["ending"] = ending(table, audience)
+        slices["ending"] = {**ending(table, audience), "recap": recap(services.tables.recap(table))}
         slices["call"] = call(table, audience)
         slices["yours"] = _yours(table, audience)
         slices["absent"] = _absent(table, audience)
@@ -362,9 +363,23 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
         "over": table.phase == "over",
         "sounds": table.sounds,
         "end": {"over": False} if table.is_closed else ending(table, audience),
-        "moment": None
-        if great is None
-        else {"n": great[0], "code": great[1].code, "facts": great[1].facts, "picture": great[1].picture},
+        "moment": None if great is None else _moment(*great, table, audience),
+    }
+
+
+def _moment(n: int, line: Line, table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return a great moment; if a god brings it, where in the order of the seats this phone sits, or -1."""
+    seats = table.charter.seats
+    god = line.mark if line.mark in LEFT_TO_RIGHT else ""
+    place = next((at for at, seat in enumerate(seats) if seat in audience.seats), -1) if god else -1
+    return {
+        "n": n,
+        "code": line.code,
+        "facts": line.facts,
+        "picture": line.picture,
+        "god": god,
+        "place": place,
+        "of": len(seats),
     }
 
 
@@ -372,6 +387,16 @@ def _guide(table: Table, guide: Guide, *, mine: bool) -> Mapping[str, Json]:
     """Return what a first turn's guide says to who must act; the page's script knows who wants to read it."""
     texts = {"why": guide.why, "lit": guide.lit} if mine else {"why": "", "lit": ""}
     return {"game": table.charter.game, "turn": table.game.rules.turn(table.state), "mine": mine, **texts}
+
+
+def _because(result: Result) -> Json:
+    """Return the sentence of who won, by how much and why: the game's own, or that of one who has the most points."""
+    if result.because:
+        return {"code": result.because.code, "facts": dict(result.because.facts)}
+    points = sorted(result.points.values())
+    if len(result.winners) != 1 or len(points) < 2:
+        return None
+    return {"code": "won", "facts": {"seat": result.winners[0], "n": points[-1] - points[-2]}}
 
 
 def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
@@ -383,6 +408,9 @@ def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
         "over": True,
         "kind": result.kind,
         "picture": result.picture,
+        "because": _because(result),
+        "recap": recap(Recap()),
+        "film": not table.is_closed and table.game.page.film is not no_film,
         "winners": [*result.winners],
         "seats": [
             {"seat": seat, "points": result.points.get(seat), "won": seat in result.winners}

@@ -57,18 +57,144 @@ def test_a_look_says_who_won_with_how_much_and_why_and_leads_on(home: WebHome, g
         assert ("Play again, same table" in said) == (phone is ana)
 
 
-def test_the_words_of_every_end_are_there_in_every_language(home: WebHome) -> None:
-    kinds = {
-        "mexica": ("flood", "war", "stillness", "settled"),
-        "market": ("points", "coins", "tokens", "level"),
-        "moctezuma": ("points", "cards", "level"),
-        "siege": ("captured", "limit", "draw"),
-    }
-    for language in ("en", "es"):
-        for game, ends in kinds.items():
-            words = home.app.extensions["site"].renderer.library.words(language, game)
-            for kind in ends:
-                assert words(f"ending.why.{kind}", seat=next(iter(home.games[game].seatings.values()))[0])
+FACTS = {
+    "n": 3,
+    "by": 2,
+    "gifts": 1,
+    "less": 4,
+    "next": 1,
+    "turn": 9,
+    "god": "tlaloc",
+    "other": "huitzilopochtli",
+    "commodity": "cloth",
+    "people": "cortez",
+    "name": "tizoc",
+}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("game", ["mexica", "market", "moctezuma", "siege"])
+def test_the_words_of_every_end_award_and_deed_can_be_said(home: WebHome, game: str, language: str) -> None:
+    words = home.app.extensions["site"].renderer.library.words(language, game)
+    first, second, *_ = next(iter(home.games[game].seatings.values()))
+    keys = {key for layer in words.layers for key in layer if key.startswith(("ending.because.", "recap."))}
+    assert len(keys) > 12
+    for key in keys:
+        facts = FACTS | {"seat": first}
+        if key.endswith((".pair", "_pair")) or game == "siege":
+            facts["other"] = second
+        assert words(key, **facts)
+        assert words(key, **{**facts, "n": 1})
+
+
+def _ending(phone: Browser, table: Table, page: str = "") -> str:
+    html = phone.get(f"/t/{table.id}{page}").get_data(as_text=True)
+    ending = re.search(r'(?s)<section class="ending .*?</section>', html)
+    assert ending
+    return ending[0]
+
+
+@pytest.mark.parametrize(("game", "preset"), TABLES)
+def test_an_end_has_the_evening_as_a_curve_and_an_award_and_the_deeds_of_each(
+    home: WebHome, game: str, preset: str
+) -> None:
+    table, ana = over(home, game, preset)
+    for page in ("", "/screen"):
+        ending = _ending(ana, table, page)
+        assert ending.count('class="award"') == 2
+        said = " ".join(re.sub(r"<[^>]*>", " ", ending).split())
+        recap = home.services.tables.recap(table)
+        words = home.app.extensions["site"].renderer.words("en", table)
+        for seat, award in recap.awards.items():
+            assert words(f"recap.award.{award.code}", **award.facts) in said
+            assert words(f"recap.{recap.labels[2]}", n=recap.deeds[seat][2]) in said
+        if any(len(curve.values) > 1 for curve in recap.curves):
+            assert ending.count('class="curve-edge"') == len(recap.curves)
+        assert "Another game" in said
+
+
+def _flooded(home: WebHome) -> tuple[Table, Browser]:
+    """Return an age that ended in the flood: Ana gave 14 tokens to Tlaloc, Beto 3 to Huitzilopochtli."""
+    table = home.services.tables.open("mexica", "Sunday", 2, "temple_only", {"apocalypse_tokens": 13})
+    ana, beto = home.browser(), home.browser()
+    first, second = table.charter.seats
+    ana.sit(table, first, "Ana")
+    beto.sit(table, second, "Beto")
+    ana.post(f"/t/{table.id}/begin")
+
+    def move(phone: Browser, seat: str, *what: str | int) -> None:
+        version = home.services.tables.get(table.id).version
+        phone.move(table, seat, *what, version=version, request=f"v{version}")
+        assert home.services.tables.get(table.id).version > version, what
+
+    move(ana, first, "end_turn")
+    move(beto, second, "sacrifice", "huitzilopochtli", 3)
+    move(beto, second, "end_turn")
+    move(ana, first, "sacrifice", "tlaloc", 7)
+    ana.post(
+        f"/t/{table.id}/undo",
+        {"seat": first, "version": str(home.services.tables.get(table.id).version), "request": "b"},
+    )
+    move(ana, first, "sacrifice", "tlaloc", 7)
+    move(ana, first, "sacrifice", "tlaloc", 7)
+    while home.services.tables.get(table.id).phase != "over":
+        now = home.services.tables.get(table.id)
+        phone = ana if now.on_turn == first else beto
+        move(phone, str(now.on_turn), "end_turn")
+    return home.services.tables.get(table.id), ana
+
+
+def test_the_floods_end_says_by_how_much_since_when_and_whose_token_was_fatal(home: WebHome) -> None:
+    table, ana = _flooded(home)
+    said = " ".join(re.sub(r"<[^>]*>", " ", _ending(ana, table)).split())
+    assert (
+        "Nobody wins: the age gave Tlaloc 14 tokens, 11 more than Huitzilopochtli, and 14 of them came from Ana."
+        in said
+    )
+    assert "The turning point: turn 3. From then on Tlaloc stayed ahead." in said
+    assert "Ana The fatal token gave 14 tokens · took the lead for a god 1 time · risked 7 on the god ahead" in said
+    assert "Most given to Huitzilopochtli: 3" in said
+
+
+def test_an_age_is_a_picture_that_moves_token_by_token_to_the_flood(home: WebHome) -> None:
+    table, ana = _flooded(home)
+    answer = ana.get(f"/t/{table.id}/result-film.svg")
+    assert answer.mimetype == "image/svg+xml"
+    film = answer.get_data(as_text=True)
+    ElementTree.fromstring(film)
+    assert film.count("rotate(") >= 17
+    times = [float(at) for at in re.findall(r'values="none;inline" keyTimes="0;([\d.]+)"', film)]
+    assert len(times) == 17 + 1
+    assert max(times) == times[-1] == 0.8
+    water = re.search(r'type="translate"\s+values="([^"]*)"\s+keyTimes="([^"]*)"', film)
+    assert water
+    assert len(water[1].split(";")) == len(water[2].split(";")) == 13 + 1
+    moments = [float(at) for at in water[2].split(";")]
+    assert moments == sorted(moments)
+    assert "Moving picture" in _ending(ana, table)
+    assert len(film) < 60_000
+
+
+def test_a_game_without_a_film_has_no_picture_that_moves(home: WebHome) -> None:
+    table, ana = over(home, "market", "short")
+    assert ana.get(f"/t/{table.id}/result-film.svg").status_code == 404
+    assert "Moving picture" not in _ending(ana, table)
+
+
+def test_a_table_that_was_closed_early_shows_nothing_of_what_was_hidden(home: WebHome) -> None:
+    table = home.services.tables.open("moctezuma", "Sunday", 2, "classic")
+    first, second = table.charter.seats
+    ana = home.browser()
+    ana.sit(table, first, "Ana")
+    home.browser().sit(table, second, "Beto")
+    ana.post(f"/t/{table.id}/begin")
+    home.services.tables.close_for_players(table.id)
+    table = home.services.tables.get(table.id)
+    assert table.phase == "over"
+    ending = _ending(ana, table)
+    assert "award-said" not in ending
+    assert "curve-edge" not in ending
+    assert ana.get(f"/t/{table.id}/result-film.svg").status_code == 404
 
 
 def test_while_a_game_runs_it_has_no_end_to_show_or_to_pass_on(home: WebHome) -> None:
@@ -149,7 +275,7 @@ def test_a_captured_leader_is_a_great_moment(home: WebHome) -> None:
     moment = re.search(r'(?s)<div class="moment" data-great hidden>.*?</div>', html)
     assert moment
     assert re.search("#siege-(cortez|cuauhtemoc)", moment[0])
-    assert "the enemy’s leader is lost" in moment[0]
+    assert re.search("(Cortez|Cuauhtemoc) is lost", moment[0])
 
 
 @pytest.mark.parametrize(("game", "preset"), TABLES)

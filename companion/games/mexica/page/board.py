@@ -78,6 +78,14 @@ class Numeral:
     dots: tuple[float, ...]
 
 
+def places(war: int, rain: int) -> tuple[float, tuple[Spot, ...], tuple[Spot, ...]]:
+    """Return the outer width of a bead in a lake of so many tokens, and the place of each of war's and of rain's."""
+    pitch = _pitch(max(war, rain, 1))
+    sides = dict(zip(LEFT_TO_RIGHT, (-1, 1), strict=True))
+    wars, rains = (_half(pitch, sides[god])[:n] for god, n in ((HUITZILOPOCHTLI, war), (TLALOC, rain)))
+    return round(pitch * 0.88, 1), wars, rains
+
+
 @lru_cache(maxsize=64)
 def lake(order: str, expected: int) -> Beads:
     """Lay the tokens of a lake (``"hth..."``, in the order they fell) from its shore inward, each god in its half.
