@@ -174,7 +174,7 @@ def test_a_victory_fills_the_table_screen_for_some_seconds_and_then_the_ending_i
     spoken = screen.page.locator("#spoken")
     screen.page.clock.run_for(1_000)
     expect(spoken).to_contain_text(LONG[0])
-    assert (spoken.inner_text().count(LONG[0]), moment.get_attribute("aria-hidden")) == (1, "true")
+    assert (spoken.inner_text().count(f"{LONG[0]} settles"), moment.get_attribute("aria-hidden")) == (1, "true")
     expect(phone.page.locator(".ending")).to_be_visible()
     expect(phone.page.locator("body > .moment")).to_have_count(0)
     screen.page.clock.fast_forward(8_000)

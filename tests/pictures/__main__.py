@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.guides import SKIPPED
-from tests.pictures import album, film, icons, temple_page
+from tests.pictures import album, film, icons, moments, temple_page
 from tests.pictures.camera import PHONE, PICTURES, SCREEN, Camera
 from tests.waiting import within
 
@@ -353,6 +353,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 album.take(browser, camera)
                 temple_page.take(browser, camera)
                 film.take(browser, camera)
+                moments.take(browser, camera)
         finally:
             browser.close()
     signal.alarm(0)

@@ -51,7 +51,7 @@ def _turned(before: State, after: State) -> list[Line]:
         return []
     facts = {**_chit(before, before.shown), "face": FACES[after.chits[before.shown]]}
     lines = [Line("flipped", facts, str(facts["face"]))]
-    return [*lines, Line("closed")] if after.stage == REVEAL else lines
+    return [*lines, Line("closed", picture=f"chit-{facts['face']}")] if after.stage == REVEAL else lines
 
 
 def _revealed(before: State, after: State) -> list[Line]:

@@ -63,7 +63,7 @@ export class Sound {
     return this.context.resume().catch(() => {});
   }
 
-  /** Play one of `token`, `turn`, `gods` and `end`, where this device wants it. */
+  /** Play one of `token`, `turn`, `gods`, `reveal`, `end` and `doom`, where this device wants it. */
   play(kind) {
     if (!this.switch.on || !window.AudioContext) return;
     const asked = performance.now();
@@ -90,6 +90,15 @@ const SOUNDS = {
     for (const at of [0, 0.5, 1, 1.25, 1.5]) drum(context, at, 70, 0.7);
     rattle(context, 0.2, 1.6);
     shell(context, 1.6, 147, 1.6);
+  },
+  reveal: (context) => {
+    for (let n = 0; n < 8; n += 1) drum(context, 0.09 * n, 200, 0.1);
+    drum(context, 0.85, 110, 0.8);
+  },
+  doom: (context) => {
+    for (const at of [0, 0.9, 1.8]) drum(context, at, 55, 1.1);
+    rattle(context, 0, 2.6);
+    shell(context, 1.8, 98, 2.2);
   },
   end: (context) => {
     [294, 392, 440, 588].forEach((pitch, n) => shell(context, 0.24 * n, pitch, n === 3 ? 1.2 : 0.3));

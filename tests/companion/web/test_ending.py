@@ -272,7 +272,7 @@ def _token(phone: Browser, table: Table) -> str:
 def test_a_captured_leader_is_a_great_moment(home: WebHome) -> None:
     table, _ = over(home, "siege", "skirmish")
     html = home.browser().get(f"/t/{table.id}/screen").get_data(as_text=True)
-    moment = re.search(r'(?s)<div class="moment" data-great hidden>.*?</div>', html)
+    moment = re.search(r'(?s)<div class="moment" data-great data-kind="captured" data-won hidden>.*?</div>', html)
     assert moment
     assert re.search("#siege-(cortez|cuauhtemoc)", moment[0])
     assert re.search("(Cortez|Cuauhtemoc) is lost", moment[0])

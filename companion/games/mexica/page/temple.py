@@ -9,9 +9,13 @@ from functools import lru_cache
 from companion.games.kit import LEFT_TO_RIGHT, Choices, Json, Slice, View, chosen, only, whose_turn
 from companion.games.mexica.page import board
 from companion.games.mexica.page.parts import held
+from companion.games.mexica.rules.apocalypse import COUNTDOWN, GOD_OF
 
 HANDY = (1, 7)
 """What a table without a temple taps most: one token, and the price of a card (rulings M1, M3)."""
+
+DOOMS = frozenset(GOD_OF)
+"""The ends that come over the page."""
 
 _ROOM = 130
 """Tokens of one god for which the lake has room where no number of them ends the age."""
@@ -33,6 +37,7 @@ def cut(view: View) -> dict[str, Mapping[str, Json]]:
         "given": given(view),
         "people": _people(view),
         "drawer": _drawer(view),
+        "tide": tide(view),
     }
 
 
@@ -162,6 +167,17 @@ def bite(view: View) -> str:
     countdown = view["countdown"]
     biting = countdown["biting"] if countdown else ""
     return str(countdown["war"] if biting == "war" else biting)
+
+
+def tide(view: View) -> Slice:
+    """Return how far water or fire has come over the page: a step for each turn of the countdown, all at the end."""
+    countdown, outcome = view["countdown"], view["outcome"]
+    if outcome is not None:
+        return {"doom": outcome["kind"] if outcome["kind"] in DOOMS else "", "step": COUNTDOWN, "last": False}
+    if countdown is None:
+        return {"doom": "", "step": 0, "last": False}
+    step = COUNTDOWN - countdown["left"]
+    return {"doom": countdown["doom"], "step": step, "last": step == COUNTDOWN - 1}
 
 
 def unclaimed(view: View) -> Slice:
