@@ -139,7 +139,8 @@ class _Batch:
     ) -> str | None:
         """Enter a token at a table; return the table's id, or None if it counts at none."""
         is_old = old is not None and old.holds(token)
-        if not (verdict or is_old or token.replayed or token.token in self._doubted):
+        is_certain = token.source == temple.source and not (verdict or is_old or token.token in self._doubted)
+        if is_certain and not token.replayed:
             self._seat(temple)
         if verdict or (is_old and old and old.choice != COUNTED) or contract.Flag.TEST in token.flags:
             return None

@@ -439,6 +439,7 @@ def _wait_for_token(table: Table, code: str, name: str) -> Response:
     token = _pending(table.id) or seat_token(table.id)
     if not token:
         raise ServiceError("no_cookies")
+    site().services.tables.visit(table.id)  # the companion that owns the table gets its temple's tokens
     site().services.seats.wait_for_token(table.id, code, name, token)
     return set_name_cookie(redirect_to(site().url("drop", table_id=table.id)), name)
 

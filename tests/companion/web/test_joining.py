@@ -34,8 +34,8 @@ def expected(home: WebHome, temple: str) -> str:
     return temple
 
 
-def drop(home: WebHome, temple: str, seq: int, *flags: str, replayed: bool = False) -> None:
-    token = home.token(seq, "tlaloc", *flags, source=temple[0] * 32, replayed=replayed)
+def drop(home: WebHome, temple: str, seq: int, *flags: str, replayed: bool = False, source: str = "") -> None:
+    token = home.token(seq, "tlaloc", *flags, source=source or temple[0] * 32, replayed=replayed)
     home.services.temples.intake.receive([(temple, token)])
 
 
@@ -177,11 +177,14 @@ def test_who_sat_down_otherwise_or_waited_long_is_not_seated_by_a_token(home: We
     assert named(home, lobby) == {"south": "Ana"}
 
 
-def test_a_token_of_another_temple_or_one_that_comes_late_seats_nobody(home: WebHome, lobby: Table) -> None:
+def test_a_token_of_another_temple_or_counter_or_one_that_comes_late_seats_nobody(
+    home: WebHome, lobby: Table
+) -> None:
     waiting(home, lobby, "Ana")
     expected(home, "attic")
     drop(home, "attic", 1)
     drop(home, "table", 1, replayed=True)
+    drop(home, "table", 1, source="f" * 32)
     assert named(home, lobby) == {}
 
 
