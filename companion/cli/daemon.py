@@ -93,9 +93,11 @@ def run(settings: Settings, instance: str, wanted: demo.Demo | None = None) -> i
 
 
 def _check_demo(wanted: demo.Demo, games: Mapping[str, Game[Any]]) -> None:
-    """Raise `SettingsError` for a game that there is not, or a deck that the demo's game does not take."""
+    """Raise `SettingsError` for a game that there is not, or a deck that the demo's game does not take or use."""
     if wanted.game not in games:
         raise SettingsError(f"--game is {wanted.game!r}; expected {' or '.join(games)}")
+    if wanted.deck and wanted.game != demo.GAME:
+        raise SettingsError(f"--deck is given with --game {wanted.game!r}; expected one of the two")
     if wanted.deck:
         demo.check_takes_deck(games)
 

@@ -455,7 +455,7 @@ class Playtest(Generic[S]):
     """What a playtest of the game counts, besides what the rules say."""
 
     chores: frozenset[str] = frozenset()
-    """Names of the moves that set right what happened at the table; no app player makes them."""
+    """Names of the moves that set right what happened at the table, beside the rows that are a `MoveType.chore`."""
     plays: Callable[[Mapping[str, Value]], bool] = _any_options
     """Whether app players alone can play a table of these complete options to its end."""
     standing: Callable[[S], Mapping[Seat, float]] = _no_standing

@@ -141,3 +141,21 @@ def test_an_error_of_a_game_is_printed_with_its_line_and_any_other_is_not(
         f"game {folder / 'bot.py'}:2: KeyError: 'stop'",
         f"game {folder / 'texts'}: MissingText: no words for 'log.throw' in 'en'",
     ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--demo-table", "templo", "--game", "chess"], "--game is 'chess'; expected market or "),
+        (["--demo-table", "templo", "--game", "market", "--deck"], "--deck is given with --game 'market'"),
+        (["--game", "market"], "--game is given with 0 of --demo-table; expected one"),
+    ],
+)
+def test_a_demo_of_a_game_that_cannot_be_is_refused(
+    flags: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deck = tmp_path / "mine.toml"
+    deck.write_text("", encoding="utf-8")
+    given = [*flags, str(deck)] if flags[-1] == "--deck" else flags
+    assert main(["run", "--state", str(tmp_path / "state"), *given]) == 2
+    assert said in capsys.readouterr().err
