@@ -122,7 +122,7 @@ kernel: ## count on a real kernel with simulated lines, in QEMU: backends, packa
 	@tools/environment $(WORK),gpiod
 	@.venv/bin/python -m tests.kernel.run $(ARGS)
 
-pictures: ## draw the README's pictures from the running demo
+pictures: ## draw the README's pictures from the running demo, and film the great moments into build/moments
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.pictures $(ARGS)

@@ -66,7 +66,7 @@ def test_no_style_sheet_has_shadows_gradients_or_glass() -> None:
 
 
 def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> None:
-    known = palettes()["day"].keys() | {"god", "god-text", "doom", "doom-text", "bark"}
+    known = palettes()["day"].keys() | {"god", "god-text", "doom", "doom-text", "sea", "bark"}
     companion = STATIC.parents[1]
     files = [*companion.glob("art/*.svg"), *STATIC.rglob("*.css"), *companion.glob("games/*/static/*.css")]
     used = {name for file in files for name in re.findall(r"var\(--([a-z0-9-]+)", file.read_text(encoding="utf-8"))}
@@ -74,6 +74,7 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
         "beside-name",
         "corner",
         "covered",
+        "deep",
         "ems",
         "ems-beside",
         "guide-height",
@@ -81,6 +82,7 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
         "name-least",
         "second-column",
         "shape",
+        "step",
         "whole-row",
     }
     assert used <= known | measures
@@ -99,3 +101,23 @@ def test_the_shell_and_a_game_never_style_the_same_class() -> None:
         own = bare(folder.glob("*.css"))
         assert own, folder
         assert bare((STATIC / "styles").rglob("*.css")) & own == set(), folder
+
+
+def mixed(one: str, other: str, percent: int) -> str:
+    pairs = zip(*([int(each[i : i + 2], 16) for i in (1, 3, 5)] for each in (one, other)), strict=True)
+    return "#" + "".join(f"{round((a * percent + b * (100 - percent)) / 100):02x}" for a, b in pairs)
+
+
+@every_case("time", ["day", "night"])
+@every_case("doom", ["flood", "war", "even"])
+@every_case("ink", ["ink", "soot", "war-text", "rain-text"])
+def test_what_is_written_on_the_tide_is_read_and_in_the_dusk_what_is_large(time: str, doom: str, ink: str) -> None:
+    sheet = (STATIC.parents[1] / "games" / "mexica" / "static" / "tide.css").read_text(encoding="utf-8")
+    rule = re.search(rf"\.tide-{doom} {{\s+--sea: var\(--([a-z0-9-]+)\);\s+--deep: (\d+)%;", sheet)
+    dusk = re.search(r"\.dusk {\s+background: color-mix\(in srgb, var\(--dark\) (\d+)%", sheet)
+    assert rule
+    assert dusk
+    colours = palettes()[time]
+    water = mixed(colours[rule[1]], colours["paper"], int(rule[2]))
+    assert contrast(colours[ink], water) >= TEXT
+    assert contrast(colours[ink], mixed(colours["dark"], water, int(dusk[1]))) >= FIGURE
