@@ -171,14 +171,14 @@ def test_an_age_is_a_picture_that_moves_token_by_token_to_the_flood(home: WebHom
     assert len(water[1].split(";")) == len(water[2].split(";")) == 13 + 1
     moments = [float(at) for at in water[2].split(";")]
     assert moments == sorted(moments)
-    assert "Moving picture" in _ending(ana, table)
+    assert "/result-film.svg" in _ending(ana, table)
     assert len(film) < 60_000
 
 
 def test_a_game_without_a_film_has_no_picture_that_moves(home: WebHome) -> None:
     table, ana = over(home, "market", "short")
     assert ana.get(f"/t/{table.id}/result-film.svg").status_code == 404
-    assert "Moving picture" not in _ending(ana, table)
+    assert "/result-film.svg" not in _ending(ana, table)
 
 
 def test_a_table_that_was_closed_early_shows_nothing_of_what_was_hidden(home: WebHome) -> None:
