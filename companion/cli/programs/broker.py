@@ -69,7 +69,12 @@ max_payload: 64KB
 # MQTT's sessions and retained messages need a store, and a bound, or a long evening could fill a small card.
 jetstream {{ store_dir: {json.dumps(str(store))}, max_memory_store: 16MB, max_file_store: 256MB }}
 # A node that was killed leaves consumers of its clients behind, until there may be no more of them.
-mqtt {{ listen: {json.dumps(f"{HOST}:{port}")}, consumer_inactive_threshold: "1m" }}
+# Each node keeps every message, also where a client comes before the nodes have met.
+mqtt {{
+    listen: {json.dumps(f"{HOST}:{port}")}
+    consumer_inactive_threshold: "1m"
+    stream_replicas: {len(node.routes) if node else 1}
+}}
 authorization {{ users: [ {{ user: {USER}, password: {json.dumps(password)} }} ] }}
 {cluster}"""
 
