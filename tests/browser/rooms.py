@@ -124,7 +124,7 @@ ROOMS = tuple(
 
 SIZES = {
     "phone": ((360, 640), (360, 780), (780, 360), (768, 1024), (820, 1180), (1366, 768)),
-    "screen": ((820, 1180), (1366, 768), (1920, 1080)),
+    "screen": ((820, 1180), (1366, 768), (1920, 1080), (3840, 2160)),
 }
 """The windows that each page is made for, in px."""
 
@@ -203,7 +203,7 @@ def _measure(page: Page, view: View, size: tuple[int, int], n: int, stage: Stage
     screen = view.layout == "screen"
     got = measured(
         page,
-        least=READ_FROM_AFAR if screen and width >= 1920 else 0,
+        least=READ_FROM_AFAR * width / 1920 if screen and width >= 1920 else 0,
         whole=screen and width > height and stage.table.phase != "over",
     )
     found.pages += 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import ViewportSize
+from playwright.sync_api import ViewportSize, expect
 
+from companion.games.kit import Move
 from tests.browser.conftest import Companion, Device
 from tests.browser.layout import DRAWN
 from tests.browser.rooms import LONG, Room, stages
@@ -61,3 +62,56 @@ def test_all_table_screens_say_who_is_on_turn_and_what_is_done_at_one_place(
 def whose_turn(view: dict[str, object]) -> object:
     """Return the seat that a view says is on turn."""
     return view["on_turn"]
+
+
+def test_the_temple_s_screen_shows_who_is_on_turn_and_next_what_each_gave_and_a_code_for_who_comes_late(
+    companion: Companion, device: Make
+) -> None:
+    table = companion.table(3)
+    services = companion.home.services
+    people = dict(zip(table.charter.seats, ("Ana", "Ben", "Eva"), strict=True))
+    key = services.seats.share(table.id, table.code, people)
+    companion.drop("tlaloc", 3)
+    companion.drop("huitzilopochtli", 2)
+    screen = device(ViewportSize(width=1920, height=1080))
+    screen.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
+    screen.watch(companion, table, "/screen")
+    view = table.game.page.view(services.tables.get(table.id).state, None)
+    on_turn, seats = str(view["on_turn"]), list(table.charter.seats)
+    follows = seats[(seats.index(on_turn) + 1) % 3]
+    expect(screen.page.locator(".person .person-who")).to_have_text(
+        [people[seat] + (" next" if seat == follows else "") for seat in seats]
+    )
+    expect(screen.page.locator(".person.on-turn .person-who")).to_contain_text(people[on_turn])
+    expect(screen.page.locator(".person.on-turn .person-gave b")).to_have_text(["3", "2"])
+    expect(screen.page.locator(".latecomers")).to_contain_text(f"{table.code[:3]}-{table.code[3:]}")
+    services.play.move(table.id, key, on_turn, Move("end_turn"), services.tables.get(table.id).version, "end")
+    expect(screen.page.locator(".person.on-turn .person-who")).to_contain_text(people[follows])
+
+
+def test_the_list_of_games_shows_their_pictures_and_uses_the_width_of_a_laptop(
+    companion: Companion, device: Make
+) -> None:
+    laptop = device(ViewportSize(width=1366, height=768))
+    laptop.page.goto(f"{companion.address}/games")
+    cards = [each.bounding_box() for each in laptop.page.locator(".game-card").all()]
+    assert laptop.page.locator(".game-card:has(.game-picture)").count() == len(cards) == 4
+    assert cards[0] is not None
+    assert cards[1] is not None
+    assert cards[0]["y"] == cards[1]["y"]
+    assert cards[1]["x"] + cards[1]["width"] > 1100
+    laptop.page.goto(companion.address)
+    join, games = (laptop.page.locator(each).bounding_box() for each in (".join-panel", ".games-panel"))
+    assert join is not None
+    assert games is not None
+    assert abs(join["y"] - games["y"]) < 20
+    assert games["x"] > join["x"] + join["width"]
+
+
+def test_whatever_a_page_says_on_its_console_is_noticed(companion: Companion, device: Make) -> None:
+    phone = device()
+    phone.page.goto(companion.address)
+    for kind in ("log", "info", "warn", "error", "debug"):
+        phone.page.evaluate("(kind) => console[kind](kind)", kind)
+    assert phone.complaints == ["log", "info", "warn", "error", "debug"]
+    phone.complaints.clear()

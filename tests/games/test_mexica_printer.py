@@ -154,6 +154,18 @@ def test_no_card_s_story_reaches_into_what_the_card_does(pile: str, language: st
     assert [gap for story, effect in cards if (gap := effect - story) < 0] == []
 
 
+def test_a_war_card_shows_its_weapon_as_often_as_it_adds_to_the_die() -> None:
+    sheet = press.Sheet(MEXICA, "war_cards", "en")
+    fronts = re.findall(r'<article class="piece card.*?</article>', PRESS.html(sheet, Printing(A4)), re.DOTALL)
+    one, two, three = (fronts[n].count("<g") for n in (0, 4, 7))  # war-1, war-5 and war-8 of the deck
+    assert two - one == three - two > 0
+
+
+def test_the_back_of_a_card_bears_the_game_s_name() -> None:
+    html = PRESS.html(press.Sheet(MEXICA, "war_cards", "es"), Printing(A4))
+    assert html.count(">Mexica</text>") == 40
+
+
 def test_every_effect_of_a_week_war_and_rain_card_has_a_drawing_of_its_own() -> None:
     cards: list[Any] = [
         card for pile in ("week", "war", "rain") for card in MEXICA.printer.sheet(f"{pile}_cards", "en")["cards"]

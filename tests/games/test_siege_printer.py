@@ -32,6 +32,15 @@ def test_a_fire_has_a_dark_outline_in_little_ink_too() -> None:
     assert {int(outline[1:3], 16) < 80 for outline in outlines} == {True}
 
 
+def test_a_counter_has_its_people_s_name_and_its_number_on_both_sides() -> None:
+    html = PRESS.html(next(PRESS.sheets(["siege/counters"])), Printing(PAPERS["a4"]))
+    words = re.findall(r"<text[^>]*>([^<]+)</text>", html)
+    assert [words.count(name) for name in ("Cuauhtemoc", "Cortez", "Totonacs", "Brigantine")] == [2, 2, 10, 26]
+    assert words.count("45") == 2, "only the Aztec warriors have that many"
+    faces = [piece.face for piece in GAME.printer.pieces["counters"].pieces("en")]
+    assert len({*faces}) == 105 + 1, "every unit is another, and a fire is like every fire"
+
+
 def test_the_phases_of_a_turn_are_numbered_with_whose_they_are() -> None:
     html = PRESS.html(next(PRESS.sheets(["siege/odds"])), Printing(PAPERS["a4"]))
     (phases,) = re.findall(r"<ol>(.*?)</ol>", html, re.DOTALL)

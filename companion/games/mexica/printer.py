@@ -79,6 +79,7 @@ def _card(card: Card, language: str) -> Mapping[str, Json]:
         "counts": say.counts(card) or "",
         "motif": motif,
         "amount": amount,
+        "times": min(3, abs(card.effect.by)) if isinstance(card.effect, Boost) else 1,
     }
 
 

@@ -88,8 +88,15 @@ def _list(value: Json) -> list[dict[str, float]]:
 
 
 def _counters() -> Mapping[str, Json]:
-    units: list[Json] = list(ROSTERS[FULL].people)
-    return {"size": COUNTER, "counters": [*units, *["fire"] * FIRES]}
+    counters = [*_units(), *[("fire", 0)] * FIRES]
+    return {"size": COUNTER, "counters": [{"face": face, "no": no} for face, no in counters]}
+
+
+def _units() -> Iterator[tuple[People, int]]:
+    """Yield every unit's people and its number among them; of a leader there is one, without a number."""
+    full = ROSTERS[FULL]
+    for people, no in zip(full.people, full.number, strict=True):
+        yield people, no if full.count(people) > 1 else 0
 
 
 def _forces() -> Mapping[str, Json]:
@@ -134,7 +141,12 @@ def _odds() -> Mapping[str, Json]:
 
 
 def _counter_faces(language: str) -> list[Piece]:
-    found = [Piece(people, f"people.{people}") for people in ROSTERS[FULL].people]
+    found = [
+        Piece(f"{people}-{no}", "sheet.unit", {"people": people, "no": no})
+        if no
+        else Piece(people, f"people.{people}")
+        for people, no in _units()
+    ]
     return [*found, *[Piece("fire", "sheet.fire")] * FIRES]
 
 
