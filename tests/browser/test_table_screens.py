@@ -9,7 +9,7 @@ from playwright.sync_api import ViewportSize, expect
 
 from companion.games.kit import Move
 from tests.browser.conftest import Companion, Device
-from tests.browser.layout import DRAWN
+from tests.browser.layout import DRAWN, measured
 from tests.browser.rooms import LONG, Room, stages
 
 Make = Callable[..., Device]
@@ -85,6 +85,11 @@ def test_the_temple_s_screen_shows_who_is_on_turn_and_next_what_each_gave_and_a_
     expect(screen.page.locator(".person.on-turn .person-who")).to_contain_text(people[on_turn])
     expect(screen.page.locator(".person.on-turn .person-gave b")).to_have_text(["3", "2"])
     expect(screen.page.locator(".latecomers")).to_contain_text(f"{table.code[:3]}-{table.code[3:]}")
+    for width, height in ((1920, 1080), (1366, 768), (1280, 800), (820, 1180)):
+        screen.page.set_viewport_size({"width": width, "height": height})
+        screen.page.evaluate(DRAWN)
+        assert measured(screen.page, whole=width > height).wrong == (), (width, height)
+        assert screen.page.locator(".latecomers").is_visible() == (width > height)
     services.play.move(table.id, key, on_turn, Move("end_turn"), services.tables.get(table.id).version, "end")
     expect(screen.page.locator(".person.on-turn .person-who")).to_contain_text(people[follows])
 

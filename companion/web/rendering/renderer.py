@@ -18,6 +18,8 @@ story are in ``templates/story/``, those of a tool's in ``templates/aids/<tool>/
 - ``for_another(seat, what="", words="")`` a disclosure that names a seat; used with ``{% call %}``: forms in it act
   for that seat and need a second tap. It contains everything that a phone may do for a seat that it does not hold
 - ``symbol(id, css="")`` a drawing of `companion/art`, explained by the words beside it
+- ``{% from "whose_turn.html" import head %}``, then ``head(emblem, note, whose, doing="")`` whose turn it is, in a
+  region ``turn`` within ``<div class="board-head">``: on a table screen at the place and in the size of all games
 - ``guided(game)`` whether a game's folder has a guide, and so a page of rules
 
 Regions within an element with ``data-first`` are updated a frame before the others: those that people look at after a
