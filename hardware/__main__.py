@@ -1,6 +1,6 @@
 """`make hardware`: files to print, pictures, the tables of parts and purchases, and the wiring, into build/hardware.
 
-A temple for one size of bead gets a folder of its own in there.
+A temple with other choices gets a folder of its own in there.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from hardware import checks, pictures, slicing, steps
+from hardware import checks, choices, pictures, slicing, steps
 from hardware.bill import bill, fitted
 from hardware.bill import table as bill_table
 from hardware.catalogue import Piece, pieces
 from hardware.making import BUILD, Workshop
-from hardware.parameters import BEADS, fitting
 from hardware.rules import BrokenRulesError, require
 from hardware.wiring import drawings
 from hardware.wiring.pages import PICTURES, renew
@@ -38,9 +37,9 @@ rounded edge, an eye or the corner of a bridge begins: it droops by a layer, and
 """
 
 
-def folder(bead: int | None) -> Path:
-    """Return where the files of a temple go."""
-    return BUILD if bead is None else BUILD / f"bead-{bead}"
+def folder(name: str) -> Path:
+    """Return where the files of a temple go, by its choices' name."""
+    return BUILD / name if name else BUILD
 
 
 def main() -> int:
@@ -48,20 +47,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make hardware", description=__doc__)
     parser.add_argument("--docs", action="store_true", help="also write pictures and tables into docs/")
     parser.add_argument("--no-slicer", action="store_true", help="skip the slicer and the table of parts")
-    parser.add_argument(
-        "--bead",
-        type=int,
-        choices=BEADS,
-        metavar="MM",
-        help=f"a temple for round beads of {BEADS[0]} to {BEADS[-1]} mm, all of one size, and no others",
-    )
+    choices.add_to(parser)
     given = parser.parse_args()
-    if given.docs and given.bead is not None:
-        parser.error("docs/ shows the temple for every kind of token")
+    name = choices.label(given)
+    if given.docs and name:
+        parser.error("docs/ shows the default temple")
     begun = monotonic()
-    out = folder(given.bead)
+    out = folder(name)
     try:
-        workshop = Workshop(require(fitting(given.bead)), out)
+        workshop = Workshop(require(choices.temple(given)), out)
         kit = pieces(workshop.temple)
         _draw(workshop, kit, out / "pictures")
         drawings.draw(out / "wiring")
@@ -73,7 +67,7 @@ def main() -> int:
             (out / "parts.md").write_text(text, "utf-8")
             if given.docs:
                 (DOCS / "parts.md").write_text(text, "utf-8")
-    except (BrokenRulesError, slicing.SlicerError) as error:
+    except (BrokenRulesError, slicing.SlicerError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     print(f"Everything is in {out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out}.")

@@ -19,8 +19,6 @@ from hardware.parts import chute, plaza, trays
 
 Spot = tuple[float, float, float]
 
-LEAD = 230.0
-"""How long a sensor's wires are, from its block to their plug; what is not needed is a loop over the strip."""
 TO_STRIP = 120.0
 """How long the wires from the board to the strip are cut."""
 RADII = {2: 1.5, 3: 1.65, 6: 2.25}
@@ -29,28 +27,29 @@ CABLE = 2.5
 """The radius of a power cable."""
 WIRE_BEND, LAMP_BEND, LEADS_BEND, CABLE_BEND = 3.0, 2.5, 6.0, 12.0
 """The least radius with which a bundle's middle turns: wires of a sensor, of a lamp, of the board; a power cable."""
-LEVELS = (60.0, 65.0, 70.0, 75.0)
-"""How high the loops of the sensors' wires lie, and under and over them the board's wires and the power cable."""
-LEADS_LEVEL, CABLE_LEVEL = 52.0, 84.0
-LAMP_LEAD, PIEZO_LEAD = 260.0, 160.0
-"""How long the wires of a lamp and of the piezo are cut."""
-LAMP_LEVELS, PIEZO_LEVEL = (101.0, 94.0), 46.0
-"""How high the lamps' loops lie, over all others, and the piezo's wires, under the board's."""
-BETWEEN, LANE = 4.05, 0.95
-"""How far from the middle a lamp's wires come down between the chutes, and on the other side go to the back."""
-BESIDE = 12.0
-"""How wide a loop is where a wire's plug is under its sensor."""
-OVER = 18.0
-"""Where a loop comes back to its plug's side, over the strip."""
-FRONT = 3.1
-"""How far wires go straight from their plug, before they turn up."""
+LEVELS = (46.0, 50.0, 54.0, 58.0)
+"""How high the loops of the sensors' wires lie, and under them the board's wires and the power cable."""
+LEADS_LEVEL, CABLE_LEVEL = 41.6, 36.0
+PIEZO_LEAD, PIEZO_LEVEL = 160.0, 37.4
+"""How long the piezo's wires are cut, and how high they lie."""
+LAMP_LOOPS = (24.0, 31.0, 40.0, -25.0), (24.0, 36.0, 46.0, -18.0)
+"""How far under the platform each lamp's loop between the chutes begins and ends, and its wires go to their pin.
+
+The last is how far behind the middle of the temple they turn to it.
+"""
+BETWEEN = 1.9
+"""How far from the middle a lamp's wires come down between the chutes."""
+APART, BESIDE = 8.0, 12.0
+"""How far a wire's plug is beside its sensor at least, and how wide its loop is where it is under it."""
+PLUGS, OVER, JOINTS = 14.0, 6.0, -3.0
+"""Where on the strip the sensors' plugs stand, a loop comes back to its plug's side, and the board's wires end."""
 FACET = radians(18)
 LED, LED_HIGH, LED_FLANGE, LED_LEGS = 2.5, 8.7, 1.0, 4.0
 """An LED of 5 mm: its radius, its height, its flange's, and how far its legs go down before they are bent."""
 WS2812 = (12.7, 10.2, 3.5)
 """A board with one of them and its pins cut short, glued under the hole: across, deep and high."""
-PIEZO, PIEZO_HIGH, PIEZO_Y = 11.0, 8.0, 33.5
-"""The largest piezo of the bill: its radius and height, and where it stands on the base, before the tray."""
+PIEZO, PIEZO_HIGH = 11.0, 8.0
+"""The largest piezo of the bill: its radius and height."""
 
 RED, BLUE, GREY, BLACK = "#A8202F", "#2F7F9E", "#8A8A86", "#1E1E1E"
 COLOURS = {"huitzilopochtli": RED, "tlaloc": BLUE}
@@ -116,6 +115,16 @@ def _spot(point: np.ndarray) -> Spot:
     return x, y, z
 
 
+def lead(temple: Temple) -> float:
+    """Return how long a sensor's wires are, from its block to their plug: what is over is a loop under the chutes."""
+    return min(225.0, 105.0 + temple.sill)
+
+
+def lamp_lead(temple: Temple, board: Controller) -> float:
+    """Return how long a lamp's wires are cut."""
+    return 0.0 if board.lights is None else board.lights.lead + temple.sill
+
+
 def sensors(temple: Temple, board: Controller, sensor: Sensor) -> tuple[Bundle, ...]:
     """Return the wires of the four halves of the beams: from their blocks, in a loop, to their plugs."""
     begins = [(god, *_leaves(temple, sensor, side, across)) for god, side in SIDES.items() for across in (1, -1)]
@@ -127,10 +136,10 @@ def sensors(temple: Temple, board: Controller, sensor: Sensor) -> tuple[Bundle, 
         emits = (n + (god == "tlaloc")) % 2 == 0
         wires = 2 if emits else 3
         x, y, z = plug_at(temple, board, n)
-        end = x, y + RADII[wires], z
+        end = x, y, z + RADII[wires]
         name = f"{god}'s {'emitter' if emits else 'receiver'}"
         straight = Bundle(name, (start, down, end), RADII[wires], WIRE_BEND, COLOURS[god])
-        found.append(_as_long_as(LEAD, straight, levels[n]))
+        found.append(_as_long_as(lead(temple), straight, levels[n]))
     return tuple(found)
 
 
@@ -167,28 +176,28 @@ def _upright(temple: Temple, side: int, x: float, across: float, z: float) -> Sp
 
 def _loop(down: Spot, end: Spot, level: float, back: float) -> list[Spot]:
     """Return the corners from where wires come down to their plug: on a level, as far towards the back as is said."""
-    (x, y, _), (at, near, low) = down, end
-    lane = at if abs(at - x) >= 2 * WIRE_BEND else x + (BESIDE if x >= at else -BESIDE)
+    (x, y, _), (at, near, _) = down, end
+    lane = at if abs(at - x) >= APART else x + (BESIDE if x >= at else -BESIDE)
     ways = [(x, y), (x, back), (lane, back)]
     if lane != at:
         ways += [(lane, OVER), (at, OVER)]
-    ways.append((at, near + FRONT))
-    return [*((here, deep, level) for here, deep in ways), (at, near + FRONT, low)]
+    ways.append((at, near))
+    return [(here, deep, level) for here, deep in ways]
 
 
 def plug_at(temple: Temple, board: Controller, n: int) -> Spot:
     """Return where the wires of a plug on the strip begin; the first is the farthest on Tlaloc's side."""
-    (left, _, low), (_, front, _) = trays.strip(temple, board)
-    return left + 52 - 14 * n, front, low + 15
+    (left, _, _), (_, _, high) = trays.strip(temple, board)
+    return left + 52 - 14 * n, PLUGS, high
 
 
 def to_strip(temple: Temple, board: Controller) -> tuple[Bundle, ...]:
-    """Return the wires from the board's pins over the upper edge of the strip."""
+    """Return the wires from the board's pins to the strip."""
     (left, _, _), (right, _, top) = trays.strip(temple, board)
     found = []
     for box, pins in zip(housings(temple, board), board.pins, strict=True):
         x, y = (box[0][0] + box[1][0]) / 2, (box[0][1] + box[1][1]) / 2
-        end = min(max(x, left + 8), right - 8), trays.RAIL[1] + 1.7
+        end = min(max(x, left + 8), right - 8), JOINTS
         radius = RADII[pins.wires]
         up, down = box[1][2] + radius, top + radius
         corners = ((x, y, up), (x, y, LEADS_LEVEL), (*end, LEADS_LEVEL), (*end, down))
@@ -208,40 +217,61 @@ def _housing(temple: Temple, board: Controller, pins: Pins) -> trays.Box:
 
 
 def power(temple: Temple, board: Controller) -> Bundle:
-    """Return the power cable, from where it has turned up behind its plug to the lake's rear causeway."""
-    (near_x, near_y, low), (far_x, far_y, _) = trays.plug(temple, board, angled=board.angled)[1]
+    """Return the cable that leaves the temple over the base's road.
+
+    It is a board's power cable, from where it has turned up behind its plug, or the strip's cable to a board outside.
+    """
+    back = temple.tiers[0].back
+    if not board.inside:
+        over = trays.strip(temple, board)[0][2]
+        corners: tuple[Spot, ...] = ((0.0, trays.STRIP[0] - 4, over), (0.0, back - 25, over))
+        return Bundle("cable of the strip", corners, CABLE, CABLE_BEND, BLACK)
+    (near_x, near_y, low), (far_x, far_y, _) = trays.plug(temple, board)[1]
     x, y = (far_x - CABLE, (near_y + far_y) / 2) if board.plug_left else ((near_x + far_x) / 2, far_y - CABLE)
-    back, out = temple.tiers[0].back, temple.floor + 4.3
+    out, rear = temple.floor + 4.3, back + 6
+    turn = [] if board.plug_left else [(x, rear, CABLE_LEVEL)]
     corners = (
-        (x, y, low + 20),
+        (x, y, low + 8),
         (x, y, CABLE_LEVEL),
-        (0.0, back + 6, CABLE_LEVEL),
-        (0.0, back + 6, out),
+        *turn,
+        (0.0, rear, CABLE_LEVEL),
+        (0.0, rear, out),
         (0.0, back - 25, out),
     )
     return Bundle("power cable", corners, CABLE, CABLE_BEND, BLACK)
 
 
 def lamps(temple: Temple, board: Controller) -> tuple[Bundle, ...]:
-    """Return the wires of both lamps: down between the chutes, in a loop under them, to the board's pins."""
+    """Return the wires of both lamps: in a loop between the chutes, behind them down to the board's pins."""
     if board.lights is None:
         return ()
     near = plaza.LAMP_Y + 2 * LAMP_BEND
     found = []
-    for god, at, level in zip(plaza.lamps(temple), board.lights.at, LAMP_LEVELS, strict=False):
+    for god, at, loop in zip(plaza.lamps(temple), board.lights.at, LAMP_LOOPS, strict=False):
         end = _light_pin(temple, board, at)
-        short = _lamp(temple, god, end, level, near)
-        found.append(_lamp(temple, god, end, level, near + (LAMP_LEAD - short.length) / 2))
+        short = _lamp(temple, god, end, loop, near)
+        found.append(_lamp(temple, god, end, loop, near + (lamp_lead(temple, board) - short.length) / 2))
     return tuple(found)
 
 
-def _lamp(temple: Temple, god: str, end: Spot, level: float, front: float) -> Bundle:
+def _lamp(temple: Temple, god: str, end: Spot, loop: tuple[float, float, float, float], front: float) -> Bundle:
     """Return a lamp's wires with a loop that reaches as far towards the stairs as is said."""
     x, y = plaza.lamps(temple)[god]
     z = temple.platform - LED_FLANGE - LED_LEGS - RADII[2] - 0.1
-    gap, lane = SIDES[god] * BETWEEN, -SIDES[god] * LANE
-    across = ((gap, y), (gap, front), (lane, front), (lane, end[1]), end[:2])
-    corners = ((x, y, z), (gap, y, z), *((*at, level) for at in across), end)
+    gap = SIDES[god] * BETWEEN
+    upper, lower, under_chutes = (temple.platform - under for under in loop[:3])
+    behind = loop[3]
+    corners = (
+        (x, y, z),
+        (gap, y, z),
+        (gap, y, upper),
+        (gap, front, upper),
+        (gap, front, lower),
+        (gap, behind, lower),
+        (gap, behind, under_chutes),
+        (end[0], end[1], under_chutes),
+        end,
+    )
     return Bundle(f"{god}'s lamp", corners, RADII[2], LAMP_BEND, COLOURS[god])
 
 
@@ -250,7 +280,7 @@ def piezo(temple: Temple, board: Controller) -> Bundle | None:
     if board.lights is None:
         return None
     end = _light_pin(temple, board, board.lights.at[2])
-    x, y, z = -2.0, 40.0, temple.floor + PIEZO_HIGH + RADII[2] + 0.1
+    x, y, z = -13.0, 40.0, temple.floor + PIEZO_HIGH + RADII[2] + 0.1
     corners = ((x, y, z), (x, y, PIEZO_LEVEL), (end[0], end[1], PIEZO_LEVEL), end)
     return Bundle("piezo's wires", corners, RADII[2], WIRE_BEND, GREY)
 
@@ -279,5 +309,7 @@ def light_bodies(temple: Temple) -> dict[str, manifold3d.Manifold]:
         half, deep, thick = (each / 2 for each in WS2812)
         board = checks.box((-half, -deep, -2 * thick), (half, deep, 0))
         found[f"{god}'s WS2812"] = board.translate((x, y, top - 0.01))
-    found["piezo"] = manifold3d.Manifold.cylinder(PIEZO_HIGH, PIEZO).translate((0, PIEZO_Y, temple.floor + 0.01))
+    found["piezo"] = manifold3d.Manifold.cylinder(PIEZO_HIGH, PIEZO).translate(
+        (0, trays.PIEZO_Y, temple.floor + 0.01)
+    )
     return found

@@ -9,7 +9,7 @@ from math import cos, radians, sin
 
 from build123d import Location
 
-from hardware.parameters import SENSORS, SIDES, Temple
+from hardware.parameters import SIDES, Temple
 from hardware.parts import base, bowl, causeway, chute, coupon, lake, plaza, rack, shell, shrines, trays
 from hardware.shapes import Part
 
@@ -79,7 +79,7 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
             )
         )
     both = (chute.place(temple, 1), chute.place(temple, -1))
-    for name, sensor in SENSORS.items():
+    for name, sensor in temple.sensors.items():
         chosen, draw = sensor == temple.sensor, partial(chute.build, sensor=sensor)
         found.append(Piece(f"chute_{name}", draw, BLACK, both, 2, "chute", chosen, (0, 0, 14)))
         tried = partial(coupon.build, sensor=sensor)
@@ -89,12 +89,14 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
         chosen, draw = board.name == temple.controller, partial(trays.build, board=board)
         found.append(Piece(f"tray_{board.name}", draw, SOOT, lifted, 1, "tray", chosen, (0, 0, -8)))
     for god, colour in ((HUITZILOPOCHTLI, WATER_WAR), (TLALOC, WATER_RAIN)):
-        apart = (SIDES[god] * 62.0, 0.0, -32.0)
-        found.append(Piece(f"lake_{god}", partial(lake.build, god=god), colour, here, apart=apart))
+        for name, front in (("front", True), ("back", False)):
+            draw = partial(lake.build, god=god, front=front)
+            apart = (SIDES[god] * 62.0, 24.0 if front else -24.0, -32.0)
+            found.append(Piece(f"lake_{god}_{name}", draw, colour, here, apart=apart))
     for name, front in (("front", True), ("back", False)):
         begin, _ = causeway.length(temple, front)
-        high = causeway.high(temple)
-        place = Location((0, begin if front else -begin, high), (0, 180, 0 if front else 180))
+        place = Location((0, begin if front else -begin, lake.road_high(temple) + temple.clearance - causeway.DEEP))
+        place *= Location((0, 0, 0), (0, 0, 0 if front else 180))
         found.append(
             Piece(
                 f"causeway_{name}",

@@ -79,11 +79,18 @@ class Board:
     """How far the lake reaches: the board's inner radius over its outer one, as `calendar_board` draws it."""
     thickness: float = 3
     """The card it may be glued on."""
+    feet: float = 0
+    """How high it stands over the table: 0 where it lies on it."""
 
     @property
     def inner(self) -> float:
         """The radius of the hole."""
         return self.across / 2 * self.inner_share
+
+    @property
+    def top(self) -> float:
+        """How high its face lies over the table."""
+        return self.feet + self.thickness
 
 
 @dataclass(frozen=True)
@@ -98,27 +105,25 @@ class Sensor:
 
 
 SENSOR_5MM = Sensor(lens=5, length=20, height=10, depth=8, lens_from_end=5)
-SENSOR_3MM = Sensor(lens=3, length=13, height=8, depth=6, lens_from_end=4)
+SENSOR_3MM = replace(SENSOR_5MM, lens=3)
 SENSORS = {"5mm": SENSOR_5MM, "3mm": SENSOR_3MM}
+"""Adafruit 2168 and 2167: their makers give the same block for both."""
 
 
 @dataclass(frozen=True)
 class Plug:
-    """A cable's plug: its width and height, and how far it stands out of its socket, straight or angled upwards."""
+    """A cable's plug: its width and height, and how far it stands out of its socket."""
 
     wide: float
     high: float
     straight: float
-    angled: float
     middle: float
     """How high its middle is over the board's underside."""
     bend: float
     """How far the cable goes on before it has turned upwards: its least radius and half its thickness."""
 
 
-MICRO_USB = Plug(wide=11, high=8, straight=26, angled=13, middle=2.9, bend=14)
-USB_C = Plug(wide=12.5, high=7.5, straight=28, angled=13, middle=3, bend=14)
-USB_B = Plug(wide=12.5, high=11, straight=36, angled=19, middle=7, bend=16)
+MICRO_USB = Plug(wide=11, high=8, straight=26, middle=2.9, bend=14)
 
 
 @dataclass(frozen=True)
@@ -140,76 +145,65 @@ class LightPins:
     plugs: Pins
     at: tuple[float, float, float]
     """Along the pins' edge: Tlaloc's lamp, Huitzilopochtli's, the piezo."""
+    lead: float
+    """How long a lamp's wires are cut, but for the height of the chutes' doors."""
 
 
 @dataclass(frozen=True)
 class Controller:
-    """A board that counts: its outline, its holes from its lower left corner, and how high its parts reach."""
+    """What stands behind the strip: a board that counts, or a cable to one outside.
+
+    A board's outline, its holes from its lower left corner, and how high its parts reach; a cable has none of them.
+    """
 
     name: str
-    x: float
-    y: float
-    holes: tuple[tuple[float, float], ...]
-    hole: float
-    high: float
+    strip: float
+    """Where the strip of perforated board begins, seen from behind, that lies before it."""
+    x: float = 0
+    y: float = 0
+    holes: tuple[tuple[float, float], ...] = ()
+    hole: float = 0
+    high: float = 0
     """Above the board, with its connectors but without wires."""
-    pins: tuple[Pins, ...]
+    pins: tuple[Pins, ...] = ()
     """Where the wires to the strip are plugged in, likewise from its lower left corner."""
-    beyond: float = 0
-    """How far connectors stick out to the right."""
     plug: Plug = MICRO_USB
     plug_at: float = 0
     """Where the middle of its socket is along the edge."""
     plug_left: bool = False
     """Whether the socket is in the left edge, not in the lower one."""
-    overhang: float = 1.2
-    """How far the socket stands out over the edge."""
-    angled: bool = False
-    """Whether only an angled plug has room."""
     shift: float = 0
     """How far the board is moved from the middle of its tray, seen from behind, to the left."""
-    strip: float = -35
-    """Where the strip of perforated board begins that stands before it, likewise."""
     lights: LightPins | None = None
-    """None for a board that drives none."""
+    """None for what drives none in the temple."""
+
+    @property
+    def inside(self) -> bool:
+        """Whether it is a board in the temple."""
+        return bool(self.holes)
 
 
 def _four(x: float, y: float, left: float, low: float) -> tuple[tuple[float, float], ...]:
     return ((left, low), (left + x, low), (left, low + y), (left + x, low + y))
 
 
-_ZERO, _HEADER = (Pins(7.1, 27.4, 23.9, 29.1, 16.5, 6),), (Pins(7.1, 27.4, 49.9, 55.1, 16.5, 6),)
+_ZERO = (Pins(7.1, 27.4, 23.9, 29.1, 16.5, 6),)
 _PICO = Pins(43.3, 51, 18.1, 20.7, 16.5, 3), Pins(0.1, 12.8, 18.1, 20.7, 16.5, 2)
-_ZERO_LIGHTS = LightPins(Pins(27.5, 32.5, 23.9, 29.1, 16.5, 2), (21.2, 25.1, 29.0))
-_HEADER_LIGHTS = LightPins(Pins(27.5, 32.5, 49.9, 55.1, 16.5, 2), (21.2, 25.1, 29.0))
-_PICO_LIGHTS = LightPins(Pins(30.6, 43.2, 18.1, 20.7, 16.5, 5), (41.5, 37.5, 32.5))
-_UNO = Pins(40.4, 58.2, 49.5, 52.1, 22.5, 2), Pins(36.8, 41.9, 1.2, 3.8, 22.5, 2)
+_ZERO_LIGHTS = LightPins(Pins(27.5, 32.5, 23.9, 29.1, 16.5, 2), (21.2, 25.1, 29.0), 125)
+_PICO_LIGHTS = LightPins(Pins(30.6, 43.2, 18.1, 20.7, 16.5, 5), (41.5, 37.5, 32.5), 135)
 
 CONTROLLERS = (
+    Controller("outside", -35),
     Controller(
-        "pi_zero_2w", 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, _ZERO, plug_at=54, strip=-18, lights=_ZERO_LIGHTS,
+        "pi_zero_2w", -26, 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, _ZERO, plug_at=54, shift=-11,
+        lights=_ZERO_LIGHTS,
     ),
     Controller(
-        "pi_3a_plus", 65, 56, _four(58, 49, 3.5, 3.5), 2.75, 13, _HEADER, plug_at=10.6, angled=True, shift=9,
-        strip=-47, lights=_HEADER_LIGHTS,
-    ),
-    *(
-        Controller(
-            name, 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, _HEADER, 3, USB_C, 11.2, angled=True, strip=-47,
-            lights=_HEADER_LIGHTS,
-        )
-        for name in ("pi_4", "pi_5")
-    ),
-    Controller(
-        "pico", 51, 21, _four(47, 11.4, 2, 4.8), 2.1, 12, _PICO, plug_at=10.5, plug_left=True, shift=-15,
+        "pico", -33, 51, 21, _four(47, 11.4, 2, 4.8), 2.1, 12, _PICO, plug_at=10.5, plug_left=True, shift=-15,
         lights=_PICO_LIGHTS,
     ),
-    Controller(
-        "uno", 68.6, 53.4, ((14, 2.5), (15.3, 50.7), (66.1, 7.6), (66.1, 35.5)), 3.2, 15, _UNO, 0, USB_B, 38.1,
-        plug_left=True, overhang=6.2, angled=True, shift=-8,
-    ),
 )  # fmt: skip
-"""From the makers' drawings; `high` of the Pi Zero and the Pico allows for soldered pins."""
+"""Boards from the makers' drawings; `high` allows for soldered pins. A larger one stands outside, in its own case."""
 
 
 @dataclass(frozen=True)
@@ -270,8 +264,8 @@ class Temple:
 
     # The base, and the pyramid on it
     floor: float = 3.2
-    plinth: float = 109
-    """Where the first tier begins: below it the lake hides the wall, and plugs have room over the controller."""
+    plinth: float = 44
+    """Where the first tier begins: below it the lake hides the wall."""
     rise: float = 17
     """Of each tier; the chutes need the height to be steep."""
     tiers: tuple[Tier, ...] = (
@@ -308,8 +302,8 @@ class Temple:
     """From the middle of the shaft, along the level: behind it the floor is flat."""
     slope: float = 26
     """Of the floor under the beam and to the tongue."""
-    sill: float = 110
-    """How high the tongue's end lies: a heap falls away from it on all sides, so most of the lake stays lower."""
+    sill: float = 45
+    """How high the tongue's end lies: so many tokens fall on one side before their heap stands in the door."""
     roof: float = 16.6
     """Over the floor, square to it."""
     chute_wall: float = 2.0
@@ -329,13 +323,13 @@ class Temple:
     lake_wall: float = 1.8
     shore: float = 108
     """The radius of its rim outside."""
-    rim: float = 122
+    rim: float = 58
     """Above the sill: beads that leave it hop on a full heap."""
-    fill: float = 107
+    fill: float = 42
     """How high the tokens may lie: below the sill."""
     packing: float = 0.56
     """How much of a heap is token: loosely poured, with walls."""
-    lake_tokens: int = 400
+    lake_tokens: int = 260
     causeway: float = 14
     """Between the two lakes, front and back."""
 
@@ -345,12 +339,17 @@ class Temple:
 
     # The electronics
     controllers: tuple[Controller, ...] = CONTROLLERS
-    controller: str = "pi_zero_2w"
-    """The board that the pictures show, the table of parts counts and the bill lists first."""
+    controller: str = "outside"
+    """What the pictures show and the table of parts counts."""
     standoff: float = 4
     tray: float = 2.4
     cable: tuple[float, float] = (12, 9)
     """A plug that must pass, across and high."""
+
+    @property
+    def sensors(self) -> dict[str, Sensor]:
+        """The sensors that chutes are drawn for, by their names; one's own is the temple's."""
+        return SENSORS if self.sensor in SENSORS.values() else SENSORS | {"own": self.sensor}
 
     @property
     def funnel(self) -> float:
@@ -449,7 +448,7 @@ class Temple:
     @property
     def cone(self) -> float:
         """What the flared rim takes from the lake, in cubic millimetres."""
-        step = max(0.0, self.board.thickness + 0.2 - self.lake_floor)
+        step = max(0.0, self.board.top + 0.2 - self.lake_floor)
         low, high = self.spigot - self.lake_wall, self.shore - self.lake_wall
         ring = high**2 - low**2
         return 3.14159265 * (ring * (step - low) + (high**3 - low**3) * 2 / 3)
@@ -466,6 +465,20 @@ class Temple:
 
 
 TEMPLE = Temple()
+
+
+def deep(temple: Temple) -> Temple:
+    """Return a temple whose lake takes 260 tokens of every kind on one side: its door lies high over the table.
+
+    >>> deep(TEMPLE).rim
+    122
+    """
+    return replace(temple, plinth=109, sill=110, rim=122, fill=107, lake_tokens=400)
+
+
+def on_feet(temple: Temple) -> Temple:
+    """Return a temple whose board stands as high as a rack, so that the lake is a pond in it."""
+    return replace(temple, board=replace(temple.board, feet=24))
 
 
 def fitted(temple: Temple, bead: Token) -> Temple:
@@ -497,8 +510,8 @@ BEADS = range(8, 15)
 """For which sizes of bead, in whole millimetres, a temple can be fitted."""
 
 
-def fitting(size: int | None) -> Temple:
+def fitting(size: int | None, temple: Temple = TEMPLE) -> Temple:
     """Return the temple for every kind of token, or the one that is fitted to beads of a size."""
     if size is None:
-        return TEMPLE
-    return fitted(TEMPLE, Token(f"bead {size}", (size, size, size)))
+        return temple
+    return fitted(temple, Token(f"bead {size}", (size, size, size)))

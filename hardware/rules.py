@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 from math import atan, cos, degrees, hypot, inf, isfinite, radians
 
-from hardware.parameters import SENSORS, Bed, Board, Bowl, Sensor, Temple
+from hardware.parameters import Bed, Board, Bowl, Sensor, Temple
 
 UNDER, SEAT_WALL, PLAY = 2.4, 1.6, 0.3
 """A chute's floor, the wall of a sensor's seat and the play in it, as `parts/chute.py` has them; a test compares."""
@@ -83,11 +83,16 @@ def _number_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     values: dict[str, Temple | Bed | Board | Bowl | Sensor] = {
         "": t, "bed.": t.bed, "board.": t.board, "bowl.": t.bowl
     }  # fmt: skip
-    for prefix, value in (values | {f"sensor {name}: ": sensor for name, sensor in SENSORS.items()}).items():
+    for prefix, value in (values | {f"sensor {name}: ": sensor for name, sensor in t.sensors.items()}).items():
         for each in fields(value):
             size = getattr(value, each.name)
-            if isinstance(size, float | int) and not 0 < size < inf:
-                yield f"{prefix}{each.name}", inf, f"it is {size:g}, expected a number above 0"
+            least = 0 if each.default == 0 else 1e-9
+            if isinstance(size, float | int) and not least <= size < inf:
+                yield (
+                    f"{prefix}{each.name}",
+                    inf,
+                    f"it is {size:g}, expected a number {'from' if not least else 'above'} 0",
+                )
     for name in ("slot", "cable"):
         if not all(0 < size < inf for size in getattr(t, name)):
             yield name, inf, f"it is {getattr(t, name)}, expected two numbers above 0"
@@ -217,7 +222,7 @@ def _beam_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     )
     yield "beam over the floor", _most(t.beam_over, 6), f"the beam is {t.beam_over:g} mm over the floor; 4 to 6 works"
     yield "aperture", _least(t.aperture, 1.5), f"a hole of {t.aperture:g} mm closes as it prints; 1.5 to 2.4 mm works"
-    for name, sensor in SENSORS.items():
+    for name, sensor in t.sensors.items():
         yield (
             f"aperture before the lens of {name}",
             _most(t.aperture + 2 * PLAY, sensor.lens),
@@ -280,10 +285,23 @@ def _lake_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         _most(corner, t.shore),
         (f"a token passes the temple's corner only inside {corner:.1f} mm, the shore is at {t.shore:g}"),
     )
+    yield from _quarter_rules(t)
+
+
+def _quarter_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    """Yield what a quarter of the lake needs: a bed, whichever way it lies on it, and room for its shore."""
+    wide, long = t.shore - t.causeway / 2, t.shore + 8
+    missing = min(max(_least(x - 4, wide), _least(y - 4, long)) for x, y in ((t.bed.x, t.bed.y), (t.bed.y, t.bed.x)))
     yield (
         "lake fits the bed",
-        _most(2 * t.shore, t.bed.y - 4),
-        f"half a lake is {2 * t.shore:g} mm long, the bed {t.bed.y:g}",
+        missing,
+        f"a quarter of the lake is {wide:g} by {long:g} mm, the bed {t.bed.x:g} by {t.bed.y:g}",
+    )
+    leans = t.board.top + 0.2 + t.shore - t.spigot
+    yield (
+        "shore stands upright under its rim",
+        _least(t.rim, leans + 10),
+        f"it leans out to {leans:.1f} mm over the table, its rim is at {t.rim:g}; 10 mm more are for its signs",
     )
 
 
@@ -337,7 +355,7 @@ def _shell_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     )
     inside = 2 * (t.tiers[0].half - t.wall)
     for board in t.controllers:
-        need = board.x + board.beyond + 2
+        need = board.x + 2
         yield f"{board.name} fits", _least(inside, need), f"{board.name} needs {need:g} mm, inside are {inside:g}"
     lean = degrees(atan((t.stair_foot - t.tiers[-1].front - 7) / (t.platform - t.plinth)))
     yield "stairs print", _most(lean, 45), f"the stairs lean {lean:.0f} degrees"

@@ -13,7 +13,7 @@ from hardware import cabling, checks
 from hardware.cabling import Bundle, Spot
 from hardware.catalogue import Piece
 from hardware.making import Workshop, matrix
-from hardware.parameters import SENSORS, Controller, Sensor, Temple
+from hardware.parameters import Controller, Sensor, Temple
 from hardware.parts import chute, plaza, shell, trays
 from hardware.pictures import Body, draw
 
@@ -41,7 +41,7 @@ class Bench:
         self._pieces = {piece.name: piece for piece in kit if piece.chosen or piece.optional}
         self.board: Controller = next(each for each in self.temple.controllers if each.name == self.temple.controller)
         self.sensor: Sensor = self.temple.sensor
-        self.chute = next(f"chute_{name}" for name, sensor in SENSORS.items() if sensor == self.sensor)
+        self.chute = next(f"chute_{name}" for name, sensor in self.temple.sensors.items() if sensor == self.sensor)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,6 +73,8 @@ class Bench:
 
     def controller(self, move: Spot = (0, 0, 0)) -> list[Body]:
         """Return the board with its header and its power socket."""
+        if not self.board.inside:
+            return []
         x, y = trays.corner(self.board)
         low = trays.board_low(self.temple)
         body: list[Body] = [(_block(((x - self.board.x, y - self.board.y, low), (x, y, low + 1.6)), move), COPPER)]
@@ -81,21 +83,20 @@ class Bench:
         return body
 
     def wired(self) -> list[Body]:
-        """Return the strip, the plugs, the board's wires and the power cable."""
-        (left, _, low), (right, front, high) = trays.strip(self.temple, self.board)
-        middle = sum(trays.RAIL) / 2
-        body: list[Body] = [(_block(((left, middle - 0.8, low), (right, middle + 0.8, high))), CARD)]
+        """Return the strip, the plugs, the board's wires and the cable."""
+        (left, back, low), (right, front, high) = trays.strip(self.temple, self.board)
+        body: list[Body] = [(_block(((left, back, low), (right, front, low + 1.6))), CARD)]
         for n in range(4):
-            x, _, z = cabling.plug_at(self.temple, self.board, n)
-            body.append((_block(((x - 5, middle + 0.8, z - 3), (x + 5, front, z + 3))), PLUG))
+            x, y, _ = cabling.plug_at(self.temple, self.board, n)
+            body.append((_block(((x - 5, y - 3, low + 1.6), (x + 5, y + 3, high))), PLUG))
         body += [(_block(box), cabling.BLACK) for box in cabling.housings(self.temple, self.board)]
-        plug, _ = trays.plug(self.temple, self.board, angled=self.board.angled)
-        body.append((_block(plug), cabling.BLACK))
         cable = cabling.power(self.temple, self.board)
-        x, y, z = cable.corners[0]
-        out = ((plug[0][0] + plug[1][0]) / 2, (plug[0][1] + plug[1][1]) / 2, (plug[0][2] + plug[1][2]) / 2)
-        if not self.board.angled:
-            turned = (out, (x, y, out[2]), (x, y, z), *cable.corners[1:])
+        if self.board.inside:
+            plug, _ = trays.plug(self.temple, self.board)
+            body.append((_block(plug), cabling.BLACK))
+            x, y, _ = cable.corners[0]
+            out = ((plug[0][0] + plug[1][0]) / 2, (plug[0][1] + plug[1][1]) / 2, (plug[0][2] + plug[1][2]) / 2)
+            turned = (out, (x, y, out[2]), *cable.corners[1:])
             cable = Bundle(cable.name, turned, cable.radius, cable.bend, cable.colour)
         return [*body, *_drawn([*cabling.to_strip(self.temple, self.board), cable])]
 
@@ -230,13 +231,15 @@ def closed(bench: Bench) -> list[Body]:
 
 
 def lake(bench: Bench) -> list[Body]:
-    """Lay out both halves of the lake beside the temple, the causeways over it."""
+    """Lay out the quarters of the lake beside the temple, those of one half hooked in, the causeways over it."""
     temple = ("base", "shell", "plaza", bench.chute, "shrine_huitzilopochtli", "shrine_tlaloc")
-    side = bench.temple.shore + 14
+    side = (bench.temple.shore + 14) * 0.62
     return [
         *(body for name in temple for body in bench.piece(name)),
-        *bench.piece("lake_tlaloc", (side * 0.62, 0, 0)),
-        *bench.piece("lake_huitzilopochtli", (-side * 0.62, 0, 0)),
+        *bench.piece("lake_tlaloc_front", (side, 0, 26)),
+        *bench.piece("lake_tlaloc_back", (side, 0, 0)),
+        *bench.piece("lake_huitzilopochtli_front", (-side, 0, 0)),
+        *bench.piece("lake_huitzilopochtli_back", (-side, 0, 0)),
         *bench.piece("causeway_front", (0, 26, 46)),
         *bench.piece("causeway_back", (0, -26, 46)),
     ]
@@ -261,11 +264,11 @@ def bowls(bench: Bench) -> list[Body]:
 
 
 def _ring(temple: Temple) -> trimesh.Trimesh:
-    thick = temple.board.thickness
+    thick, feet = temple.board.thickness, temple.board.feet
     ring = manifold3d.Manifold.cylinder(thick, temple.board.across / 2, -1, 180)
     hole = manifold3d.Manifold.cylinder(3 * thick, temple.board.inner, -1, 180).translate((0, 0, -thick))
     seam = checks.box((-SEAM / 2, -300, -thick), (SEAM / 2, 300, 2 * thick))
-    return skin(ring - hole - seam)
+    return skin((ring - hole - seam).translate((0, 0, feet)))
 
 
 STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {

@@ -1,4 +1,7 @@
-"""A causeway: the road from the shore to the temple. It clasps the two halves of the lake and covers the cable."""
+"""A causeway: the road from the shore to the temple. It clasps the two halves of the lake and covers the cable.
+
+Its parapets are as high as the shore: what hops on a full heap stays in its half.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from hardware.shapes import Part, block, cut, join
 THICK = 2.4
 SKIRT = 1.6
 DEEP = 6.0
+PARAPET = 1.6
 STONE = 7.0
 """From one joint of its paving to the next."""
 
@@ -21,32 +25,33 @@ def length(temple: Temple, front: bool) -> tuple[float, float]:
 
 
 def build(temple: Temple, front: bool) -> Part:
-    """Draw it as it prints, on its back: the skirts stand up."""
+    """Draw it as it stands and prints, on its skirts and keys: the road is a bridge between them."""
     begin, end = length(temple, front)
     long = end - begin
     gap = temple.clearance
     inner = temple.causeway / 2 + temple.lake_wall + gap
     outer = inner + SKIRT
-    plate = block((-outer, outer), (0, long), (0, THICK))
-    skirts = [
-        block(
-            (side * inner if side > 0 else -outer, outer if side > 0 else -inner),
-            (0, long),
-            (THICK - 0.5, THICK + DEEP),
-        )
-        for side in (1, -1)
-    ]
+    top = DEEP + THICK
     between = temple.causeway / 2 - gap
-    keys = [
-        block(
-            (min(side * between, side * (between - 1.6)), max(side * between, side * (between - 1.6))),
-            (4, long - 4),
-            (THICK - 0.5, THICK + DEEP - 1.5),
-        )
+    plate = block((-outer, outer), (0, long), (DEEP, top))
+    walls = [
+        block((min(side * near, side * far), max(side * near, side * far)), along, tall)
         for side in (1, -1)
+        for near, far, along, tall in (
+            (inner, outer, (0, long), (0, DEEP + 0.5)),
+            (between - SKIRT, between, (4, long - 4), (0, DEEP + 0.5)),
+            (outer - PARAPET, outer, (0, long), (top - 0.5, top + parapet(temple))),
+        )
     ]
-    joints = [block((-outer + 1.6, outer - 1.6), (y - 0.5, y + 0.5), (-1, 0.6)) for y in _rows(long)]
-    return cut(join(plate, [*skirts, *keys]), joints)
+    joints = [
+        block((PARAPET - outer, outer - PARAPET), (y - 0.5, y + 0.5), (top - 0.6, top + 1)) for y in _rows(long)
+    ]
+    return cut(join(plate, walls), joints)
+
+
+def parapet(temple: Temple) -> float:
+    """Return how high the parapets are over the road."""
+    return max(STONE / 2, temple.rim - high(temple))
 
 
 def high(temple: Temple) -> float:

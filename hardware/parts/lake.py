@@ -1,4 +1,7 @@
-"""One half of the lake, with its god's relief on the shore; the other half is its mirror image."""
+"""A quarter of the lake, with its god's relief on the shore: small enough for a bed of 180 mm.
+
+The quarters of one half hook into each other beside the temple; the causeways clasp the two halves.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,20 @@ from build123d import Axis, Plane, mirror, revolve
 from hardware import ornament
 from hardware.parameters import SIDES, Temple
 from hardware.parts import chute, shell
-from hardware.shapes import BIG, Part, block, cut, join, polygon
+from hardware.shapes import BIG, Part, block, cut, join, polygon, prism
 
 OVER_FILL = 1.0
 """How far the wall along the temple stands above a full lake; the causeways lie as high as the stairs' foot."""
+SEAM = 0.15
+"""From a quarter to the line at which it meets the other: half of what lies between them."""
+HOOK = (15.0, 19.0, 8.0)
+"""The tongue by which the rear quarter hooks into the front one: as wide at its root, at its end, and as long."""
 AIR = 0.25
 """Between the tongue and the walls under it: what mates without touching has 0.2 mm at least."""
 
 
-def build(temple: Temple, god: str) -> Part:
-    """Draw the half of one god."""
+def build(temple: Temple, god: str, front: bool) -> Part:
+    """Draw the quarter of one god before or behind the middle of the temple."""
     gap, wall = temple.clearance, temple.lake_wall
     road = temple.causeway / 2
     hull = _turned(temple, 0) & block((road, BIG), (-BIG, BIG), (0, BIG))
@@ -41,19 +48,39 @@ def build(temple: Temple, god: str) -> Part:
             (under - AIR, BIG),
         )
     )
-    body = join(cut(body, trims), _shore(temple, god))
+    body = _quarter(temple, join(cut(body, trims), _shore(temple, god)), front)
     return body if SIDES[god] > 0 else mirror(body, about=Plane.YZ)
 
 
+def _quarter(temple: Temple, half: Part, front: bool) -> Part:
+    """Return one of the two that a half is cut into, with the tongue or the room for it."""
+    side = 1 if front else -1
+    near, far = sorted((side * SEAM, side * BIG))
+    piece = half & block((-BIG, BIG), (near, far), (-BIG, BIG))
+    tongue = _tongue(temple, -SEAM if not front else SEAM)
+    return piece - tongue if front else piece + (tongue & block((-BIG, BIG), (-1, BIG), (0, temple.lake_floor)))
+
+
+def _tongue(temple: Temple, by: float) -> Part:
+    """Return the hook's outline through the floor, made larger on all sides."""
+    root, end, long = HOOK
+    beside = temple.tiers[0].half + temple.clearance + temple.lake_wall
+    x = (beside + temple.spigot - temple.lake_wall) / 2
+    lean = (end - root) / 2 / long
+    low, high = -2.0, long + by
+    points = [(x + side * (root / 2 + lean * y + by), y) for side, y in ((-1, low), (1, low), (1, high), (-1, high))]
+    return prism(points, (-1, temple.lake_floor + 1))
+
+
 def road_high(temple: Temple) -> float:
-    """Return how high the wall along the causeways is."""
+    """Return how high the wall along the causeways is; the causeways' parapets stand on it, as high as the shore."""
     return temple.plinth
 
 
 def _turned(temple: Temple, inwards: float) -> Part:
     """Return the shore's outline: it stands in the board's hole, and leans out over the board at 45 degrees."""
     low, high = temple.spigot, temple.shore
-    step = temple.board.thickness + 0.2
+    step = temple.board.top + 0.2
     out = high - low
     bottom = temple.lake_floor if inwards else 0
     points = [
@@ -91,7 +118,7 @@ def _above_road(temple: Temple) -> list[Part]:
 
 def _shore(temple: Temple, god: str) -> list[Part]:
     """Waves all round, and at every second border of the board's spaces a sign of the god."""
-    low = temple.board.thickness + 0.2 + temple.shore - temple.spigot
+    low = temple.board.top + 0.2 + temple.shore - temple.spigot
     mid, size = (low + temple.rim) / 2 - 0.2, 13.0
     bodies: list[Part] = []
     for n in range(10):

@@ -12,15 +12,16 @@ from time import monotonic
 
 from controller.core.counting import MS, Limits
 from controller.core.learned_limits import to_dict
+from hardware import choices
 from hardware.making import BUILD
-from hardware.parameters import BEADS, Temple, Token, fitting
+from hardware.parameters import Temple, Token
 from hardware.physics import below, controls, report
 from hardware.physics.bowl import Hand, Offering, dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, seen, singles
 from hardware.physics.heap import pour
 from hardware.physics.optics import EASY
-from hardware.rules import require
+from hardware.rules import BrokenRulesError, require
 
 BATCH = 25
 HANDS = 12
@@ -46,9 +47,13 @@ def main() -> int:
     """Run it; returns 1 if fewer single drops were counted than `WANTED` says, or more than fell."""
     parser = _parser()
     given = parser.parse_args()
-    if (given.write or given.controls) and given.bead is not None:
-        parser.error("what is kept is of the temple for every kind of token")
-    temple = require(fitting(given.bead))
+    if (given.write or given.controls) and choices.label(given):
+        parser.error("what is kept is of the default temple")
+    try:
+        temple = require(choices.temple(given))
+    except (BrokenRulesError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
     if given.controls:
         return _print_rows(map(str, controls.write(temple)))
     if given.below is not None:
@@ -116,13 +121,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="write hands, bowls and single tokens as scenarios that come with the controller",
     )
-    parser.add_argument(
-        "--bead",
-        type=int,
-        choices=BEADS,
-        metavar="MM",
-        help=f"in a temple for round beads of {BEADS[0]} to {BEADS[-1]} mm, all of one size, and no others",
-    )
+    choices.add_to(parser)
     return parser
 
 

@@ -164,7 +164,7 @@ def _lake(temple: Temple) -> Iterator[str]:
     """Yield half a lake: its floor, the shore and the slope under it, and the temple's walls with a door in them."""
     high = temple.rim + 40
     outer, inner = temple.shore - temple.lake_wall, temple.spigot - temple.lake_wall
-    step = temple.board.thickness + 0.2
+    step = temple.board.top + 0.2
     yield box((0, 0, temple.lake_floor - THICK), (150, 150, THICK))
     for n in range(WALLS):
         turn = 2 * pi * (n + 0.5) / WALLS
@@ -186,8 +186,8 @@ def _lake(temple: Temple) -> Iterator[str]:
     for (left, right), (near, far), top in (
         ((side - 14, side), (back, front), high),
         ((0, side), (back, back + 30), high),
-        ((road - 30, road), (-130, back), temple.plinth),
-        ((road - 30, road), (front, 130), temple.plinth),
+        ((road - 30, road), (-130, back), temple.rim),
+        ((road - 30, road), (front, 130), temple.rim),
         ((stair - 12, stair), (front - 3, foot), high),
         ((0, stair), (foot - 8, foot), high),
         ((stair, door - half), (front - 4, front), high),

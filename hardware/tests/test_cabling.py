@@ -19,6 +19,9 @@ from hardware.parts import plaza, trays
 
 BOARDS = {board.name: board for board in TEMPLE.controllers}
 EVERY = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+INSIDE = pytest.mark.parametrize(
+    "board", [each for each in BOARDS.values() if each.inside], ids=lambda each: each.name
+)
 HAND = 80.0
 """How far shell and base must come apart, so that a hand plugs the wires in."""
 
@@ -53,20 +56,22 @@ def test_no_wire_meets_a_part_a_board_a_plug_or_another_wire(
 ) -> None:
     names = ("shell", "base", "plaza", f"chute_{sensor}", f"tray_{board.name}")
     things = {f"{name}/{n}": body for name in names for n, body in enumerate(stands(name))}
-    x, y = trays.corner(board)
-    low = trays.board_low(temple)
-    things["board"] = checks.box((x - board.x - board.beyond, y - board.y, low), (x, y, low + 1.6))
+    power = {}
+    if board.inside:
+        x, y = trays.corner(board)
+        low = trays.board_low(temple)
+        things["board"] = checks.box((x - board.x, y - board.y, low), (x, y, low + 1.6))
+        power = {f"power plug/{n}": checks.box(*box) for n, box in enumerate(trays.plug(temple, board))}
     things["strip"] = checks.box(*trays.strip(temple, board))
     things |= {f"plug on pins/{n}": checks.box(*box) for n, box in enumerate(cabling.housings(temple, board))}
     if board.lights is not None:
         things |= {f"light's plug/{n}": checks.box(*box) for n, box in enumerate(cabling.light_plugs(temple, board))}
         things |= {name: body for name, body in cabling.light_bodies(temple).items() if "WS2812" not in name}
-    plug, bend = (checks.box(*box) for box in trays.plug(temple, board, angled=board.angled))
     bundles = {bundle.name + f"/{n}": bundle.solid() for n, bundle in enumerate(_bundles(temple, board, sensor))}
     met = {
         (wire, thing): round(volume, 2)
         for wire, body in bundles.items()
-        for thing, other in (things | ({} if "cable" in wire else {"power plug": plug, "its bend": bend})).items()
+        for thing, other in (things | ({} if "cable" in wire else power)).items()
         if (volume := checks.overlap(body, other)) > 0.05
     }
     met |= {
@@ -77,12 +82,12 @@ def test_no_wire_meets_a_part_a_board_a_plug_or_another_wire(
     assert met == {}
 
 
-@EVERY
+@INSIDE
 def test_plugs_on_the_pins_have_room_beside_the_power_plug_and_the_strip(
     board: Controller, temple: Temple, stands: Callable[[str], list[manifold3d.Manifold]]
 ) -> None:
     bodies = [body for name in ("shell", "base", "plaza", "chute_5mm") for body in stands(name)]
-    bodies += [checks.box(*box) for box in trays.plug(temple, board, angled=board.angled)]
+    bodies += [checks.box(*box) for box in trays.plug(temple, board)]
     bodies.append(checks.box(*trays.strip(temple, board)))
     for box in cabling.housings(temple, board):
         assert [checks.overlap(checks.box(*box), body) for body in bodies] == [0] * len(bodies)
@@ -94,8 +99,8 @@ def test_a_sensors_wires_are_as_long_as_the_guide_cuts_them_and_let_a_hand_betwe
     sensor: str, board: Controller, temple: Temple
 ) -> None:
     for bundle in cabling.sensors(temple, board, SENSORS[sensor]):
-        assert bundle.length == pytest.approx(cabling.LEAD, abs=0.5), bundle.name
-        assert cabling.LEAD - dist(bundle.corners[0], bundle.corners[-1]) >= HAND, bundle.name
+        assert bundle.length == pytest.approx(cabling.lead(temple), abs=0.5), bundle.name
+        assert cabling.lead(temple) - dist(bundle.corners[0], bundle.corners[-1]) >= HAND, bundle.name
 
 
 @EVERY
@@ -103,7 +108,7 @@ def test_the_boards_wires_reach_the_strip_as_long_as_the_guide_cuts_them(board: 
     for bundle in cabling.to_strip(temple, board):
         assert 20 < bundle.length < cabling.TO_STRIP - 10, bundle.name
     pins = sum(each.wires for each in board.pins)
-    assert pins == {"pico": 5, "uno": 4}.get(board.name, 6)
+    assert pins == {"pico": 5, "outside": 0}.get(board.name, 6)
 
 
 @EVERY
@@ -111,10 +116,10 @@ def test_lamps_and_piezo_are_wired_as_long_as_the_guide_cuts_them_and_let_a_hand
     board: Controller, temple: Temple
 ) -> None:
     for bundle in cabling.lamps(temple, board):
-        assert bundle.length == pytest.approx(cabling.LAMP_LEAD, abs=0.5), bundle.name
-        assert cabling.LAMP_LEAD - dist(bundle.corners[0], bundle.corners[-1]) >= HAND, bundle.name
+        assert bundle.length == pytest.approx(cabling.lamp_lead(temple, board), abs=0.5), bundle.name
+        assert cabling.lamp_lead(temple, board) - dist(bundle.corners[0], bundle.corners[-1]) >= HAND, bundle.name
     sound = cabling.piezo(temple, board)
-    assert (sound is None) == (board.lights is None) == (board.name == "uno")
+    assert (sound is None) == (board.lights is None) == (board.name == "outside")
     assert sound is None or 20 < sound.length < cabling.PIEZO_LEAD - 5
 
 
@@ -124,7 +129,8 @@ def test_lamps_and_piezo_have_their_places_beside_parts_boards_and_plugs(
 ) -> None:
     names = ("shell", "base", "plaza", "chute_5mm", "chute_3mm", f"tray_{board.name}")
     others = {f"{name}/{n}": body for name in names for n, body in enumerate(stands(name))}
-    others |= {f"power/{n}": checks.box(*box) for n, box in enumerate(trays.plug(temple, board, angled=board.angled))}
+    if board.inside:
+        others |= {f"power/{n}": checks.box(*box) for n, box in enumerate(trays.plug(temple, board))}
     others["strip"] = checks.box(*trays.strip(temple, board))
     lights = cabling.light_bodies(temple) if board.lights else {}
     lights |= {f"plug/{n}": checks.box(*box) for n, box in enumerate(cabling.light_plugs(temple, board))}

@@ -20,7 +20,7 @@ from controller.simulation.parser import read
 from hardware import checks
 from hardware.catalogue import Piece
 from hardware.making import Workshop
-from hardware.parameters import BEADS, TEMPLE, Temple, fitting
+from hardware.parameters import BEADS, TEMPLE, Temple, deep, fitting
 from hardware.parts import chute
 from hardware.physics import report
 from hardware.physics.__main__ import WANTED, main
@@ -221,16 +221,15 @@ def test_the_plates_that_tokens_fall_on_lie_where_the_parts_faces_do(
 
 
 def test_the_heap_of_a_lake_with_a_low_sill_soon_stands_in_the_chute() -> None:
-    low = replace(TEMPLE, plinth=29, sill=30, rim=31, fill=27, shore=102)
-    heap = pour(low, TOKEN["skull 13"], 1, 80)
+    heap = pour(TEMPLE, TOKEN["skull 13"], 1, 80)
     assert heap.jammed
     assert 40 < heap.fell < 65
 
 
 def test_a_heap_begins_far_below_the_sill_and_stays_in_the_lake() -> None:
-    heap = pour(TEMPLE, TOKEN["bead 12"], 1, 40)
+    heap = pour(deep(TEMPLE), TOKEN["bead 12"], 1, 40)
     assert (heap.fell, heap.jammed, heap.out) == (40, False, 0)
-    assert heap.highest < TEMPLE.sill / 2
+    assert heap.highest < deep(TEMPLE).sill / 2
 
 
 def test_the_same_seed_makes_the_same_heap() -> None:
@@ -249,6 +248,14 @@ def test_a_temple_is_fitted_only_to_a_size_of_bead_that_there_is(command: str, s
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "argument --bead: invalid choice" in done.stderr
+
+
+def test_choices_that_break_a_rule_drop_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["make physics", "--heaps", "1", "--set", "slope=20"])
+    assert main() == 1
+    assert "slope: at 20 degrees beans and skulls stick" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,18 @@ from math import inf, nan
 import pytest
 
 from companion.games.mexica.page import calendar_board
-from hardware.parameters import TEMPLE, Bed, Board, Bowl, Tier, fitting
+from hardware.parameters import TEMPLE, Bed, Board, Bowl, Temple, Tier, deep, fitting, on_feet
 from hardware.rules import BrokenRulesError, broken, require
 
 
-def test_the_default_temple_breaks_no_rule() -> None:
-    assert require(TEMPLE) is TEMPLE
+@pytest.mark.parametrize("temple", [TEMPLE, deep(TEMPLE), on_feet(TEMPLE)], ids=["low", "deep", "on feet"])
+def test_a_temple_that_is_offered_breaks_no_rule(temple: Temple) -> None:
+    assert require(temple) is temple
+
+
+@pytest.mark.parametrize("bed", [Bed(x=180, y=180, z=180), Bed(x=250, y=210), Bed(x=210, y=250)])
+def test_a_bed_of_180_mm_and_an_oblong_one_take_every_part(bed: Bed) -> None:
+    require(replace(TEMPLE, bed=bed))
 
 
 @pytest.mark.parametrize(
@@ -36,9 +42,11 @@ def test_the_default_temple_breaks_no_rule() -> None:
         ({"wall": 0.8}, "wall is thick enough", 0.4),
         ({"relief": 1.5}, "relief prints", -0.5),
         ({"fill": TEMPLE.fill + 5}, "tongue over the water", 4.9),
-        ({"bed": Bed(x=180, y=180)}, "lake fits the bed", -40.0),
+        ({"bed": Bed(x=110, y=110)}, "lake fits the bed", 10.0),
+        ({"rim": 20}, "shore stands upright under its rim", 4.9),
         ({"board": Board(across=420)}, "board", -14.0),
-        ({"fill": 33}, "lake holds bead 12", 29.0),
+        ({"fill": 22}, "lake holds bead 12", 33.0),
+        ({"board": Board(feet=-1)}, "board.feet", inf),
         ({"shaft": 16}, "shaft passes what the throat passes", 0.8),
         ({"smallest": 9}, "bead 8 is no smaller than the smallest", 1.0),
         ({"slot": (17.4, 15)}, "slot is wider than the throat", 0.8),
@@ -48,10 +56,10 @@ def test_the_default_temple_breaks_no_rule() -> None:
         ({"floor": 0.5}, "base's floor is thick enough", 0.7),
         ({"lid": 0.5}, "lid is thick enough", 0.7),
         ({"packing": 1}, "packing", -0.26),
-        ({"rim": 100}, "rim over the sill", 10.0),
+        ({"rim": 35}, "rim over the sill", 10.0),
         ({"racks": 24}, "racks", -4.0),
         ({"causeway": 1}, "causeway", 1.0),
-        ({"rise": 60}, "shell is no higher than the printer", -95.8),
+        ({"rise": 60}, "shell is no higher than the printer", -30.8),
         ({"stair_foot": 40}, "stairs stand before the temple", 10.0),
         ({"stair_half": 50}, "stairs are no wider than the last tier", -7.0),
         ({"tiers": (*TEMPLE.tiers[:3], Tier(49, 33, -40.5))}, "tier 4 stands on the one below", 1.0),

@@ -52,8 +52,8 @@ def test_filament_is_bought_by_the_spool_and_by_colour() -> None:
 
 
 def test_a_temple_for_one_size_of_bead_has_a_folder_and_a_bill_of_its_own() -> None:
-    assert folder(8) != folder(None)
-    assert folder(8).parent == folder(None)
+    assert folder("bead-8") != folder("")
+    assert folder("bead-8").parent == folder("")
     shown = "\n".join(table(fitted(bill(), 8)))
     assert "| round bead, 8 mm, all of one size, without a wide hole | 360 |" in shown
     assert BEADS not in shown

@@ -88,20 +88,18 @@ def test_the_bill_has_a_resistor_for_each_that_the_circuit_shows() -> None:
     assert counts["infrared break-beam pair, 5 mm, with leads of 25 cm"] == len(GODS)
 
 
-@pytest.mark.parametrize(
-    ("board", "screw"),
-    [
-        ("Pi Zero 2 W", "M2.5 x 6"), ("Pi 3A+", "M2.5 x 6"), ("Pi 4", "M2.5 x 6"), ("Pi 5", "M2.5 x 6"),
-        ("Pico", "M2 for a Pico"), ("Uno", "M3 for an Uno"),
-    ],
-)  # fmt: skip
-def test_the_bill_names_what_every_controller_needs_board_supply_and_screws(board: str, screw: str) -> None:
-    items = bill()
-    counts, _, supply, _ = items["electronics"]
+@pytest.mark.parametrize("board", ["Pi Zero 2 W", "Pi 3A+", "Pi 4", "Pi 5", "Pico", "Uno"])
+def test_the_bill_names_every_controller_and_its_supply(board: str) -> None:
+    counts, _, supply, _ = bill()["electronics"]
     assert board.removeprefix("Pi ") in f"{counts.what} {counts.instead}"
     assert board in f"{supply.what} {supply.instead}"
-    holders = next(item for item in items["screws"] if item.what == "M2.5 x 6")
-    assert screw in f"{holders.what} {holders.instead}"
+
+
+def test_the_bill_has_screws_for_each_board_that_may_lie_inside() -> None:
+    holders = next(item for item in bill()["screws"] if item.what == "M2.5 x 6")
+    assert [each.name for each in TEMPLE.controllers if each.inside] == ["pi_zero_2w", "pico"]
+    assert "a Pi Zero" in holders.purpose
+    assert "M2 for a Pico" in holders.instead
 
 
 def test_the_bill_has_what_each_kind_of_light_and_the_piezo_need_on_every_board_that_drives_them() -> None:
