@@ -102,7 +102,7 @@ def _parts(workshop: Workshop, kit: Sequence[Piece]) -> str:
     """Slice every part; return the table of them."""
     bed = workshop.temple.bed
     head = HEAD.format(
-        profile="at 0.2 mm, three walls, 12 % infill, without support",
+        profile="at 0.2 mm, three walls, 12 % infill, without support, for an ordinary printer and for a fast one",
         price=slicing.PRICE,
         thinnest=bed.thinnest,
         overhang=bed.overhang,

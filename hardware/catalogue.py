@@ -10,14 +10,14 @@ from math import cos, radians, sin
 from build123d import Location
 
 from hardware.parameters import SIDES, Temple
-from hardware.parts import base, bowl, causeway, chute, coupon, lake, plaza, rack, shell, shrines, trays
+from hardware.parts import base, bowl, causeway, chute, coupon, lake, plaza, rack, roof, shell, shrines, trays
 from hardware.shapes import Part
 
 HUITZILOPOCHTLI, TLALOC = "huitzilopochtli", "tlaloc"
 
 PAPER, WAR, RAIN = "#E7D2A4", "#A8202F", "#2F7F9E"
 WATER_WAR, WATER_RAIN = "#D9655B", "#7FBFCF"
-SOOT, OCHRE, BLACK = "#4A3B33", "#D99B2B", "#45454B"
+SOOT, OCHRE, BLACK, WHITE = "#4A3B33", "#D99B2B", "#45454B", "#F4EFE4"
 COLOURS = {
     PAPER: "sand",
     WAR: "red",
@@ -27,6 +27,7 @@ COLOURS = {
     SOOT: "any, dark",
     OCHRE: "ochre",
     BLACK: "matt black",
+    WHITE: "white",
 }
 
 
@@ -45,6 +46,8 @@ class Piece:
     """Whether it is the choice that is counted and drawn in the assembly."""
     apart: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """How far it is moved away where the assembly is drawn exploded."""
+    changes: tuple[tuple[float, str], ...] = ()
+    """From which heights on it is printed in which other colours, where the filament is changed: lowest first."""
 
     @property
     def optional(self) -> bool:
@@ -58,6 +61,12 @@ def _around(temple: Temple) -> tuple[Location, ...]:
     return tuple(Location((inner * cos(radians(t)), inner * sin(radians(t)), 0), (0, 0, t)) for t in turns)
 
 
+def _cornices(temple: Temple) -> tuple[tuple[float, str], ...]:
+    """Return where the shell's cornices begin and end, on the bed: each is a band of red."""
+    tops = [shell.levels(temple, n)[1] - temple.floor for n in range(len(temple.tiers))]
+    return tuple(pair for top in tops for pair in ((top - shell.CORNICE, WAR), (top, PAPER)))[:-1]
+
+
 def pieces(temple: Temple) -> tuple[Piece, ...]:
     """Return every piece of the kit, its choices side by side."""
     top, floor = temple.top, temple.floor
@@ -65,7 +74,7 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
     here = (Location(),)
     found = [
         Piece("base", base.build, SOOT, here, apart=(0, 0, -32)),
-        Piece("shell", shell.build, PAPER, (Location((0, 0, floor)),), apart=(0, 0, 62)),
+        Piece("shell", shell.build, PAPER, (Location((0, 0, floor)),), apart=(0, 0, 62), changes=_cornices(temple)),
         Piece("plaza", plaza.build, PAPER, (Location((0, 0, temple.platform)),), apart=(0, 0, 108)),
     ]
     for god, colour in ((HUITZILOPOCHTLI, WAR), (TLALOC, RAIN)):
@@ -78,6 +87,9 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
                 apart=(0, 0, 138),
             )
         )
+    for god, colour in ((HUITZILOPOCHTLI, WAR), (TLALOC, RAIN)):
+        draw, at = partial(roof.build, god=god), (roof.place(temple, SIDES[god]),)
+        found.append(Piece(f"roof_{god}", draw, colour, at, apart=(0, -16, 150), changes=((roof.THICK, WHITE),)))
     both = (chute.place(temple, 1), chute.place(temple, -1))
     for name, sensor in temple.sensors.items():
         chosen, draw = sensor == temple.sensor, partial(chute.build, sensor=sensor)
@@ -106,7 +118,7 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
                 apart=(0, 30 if front else -30, 0),
             )
         )
-    found.append(Piece("rack", rack.build, OCHRE, _around(temple), temple.racks))
+    found.append(Piece("rack", rack.build, OCHRE, _around(temple), temple.racks, chosen=False))
     for name, build, high in (("bowl", bowl.build, top + temple.shrine_wall), ("bowl_stand", bowl.stand, top)):
         over = tuple(Location((side * x, y, high), (0, 0, 90 - side * 90)) for side in SIDES.values())
         found.append(Piece(name, build, PAPER, over, 2, chosen=False))

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from math import isfinite
 from typing import Any, TypeVar
 
-from hardware.parameters import BEADS, CONTROLLERS, SENSORS, TEMPLE, Temple, deep, fitting, on_feet
+from hardware.parameters import BEADS, CONTROLLERS, SENSORS, TEMPLE, Temple, deep, fitting, on_feet, see_through
 
 Value = TypeVar("Value")
 
@@ -21,6 +21,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--feet",
         action="store_true",
         help="for a board that stands on feet of 24 mm, so that the lake lies lower in it",
+    )
+    parser.add_argument(
+        "--clear", action="store_true", help="a low shore with a groove, for a strip of clear foil on it"
     )
     parser.add_argument(
         "--bead",
@@ -51,6 +54,8 @@ def temple(given: argparse.Namespace) -> Temple:
         found = deep(found)
     if given.feet:
         found = on_feet(found)
+    if given.clear:
+        found = see_through(found)
     found = fitting(given.bead, found)
     if given.sensor:
         found = replace(found, sensor=SENSORS[given.sensor])
@@ -68,7 +73,7 @@ def temple(given: argparse.Namespace) -> Temple:
 
 def label(given: argparse.Namespace) -> str:
     """Return the choices as the name of a folder, empty for the default temple."""
-    words = ["deep"] * given.deep + ["feet"] * given.feet
+    words = ["deep"] * given.deep + ["feet"] * given.feet + ["clear"] * given.clear
     words += [f"bead-{given.bead}"] if given.bead else []
     words += [each for each in (given.sensor, given.controller, given.bed) if each]
     words += [each.replace("=", "-").replace("/", "") for each in given.set]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import trimesh
@@ -15,6 +17,8 @@ from hardware.shapes import Part
 
 FINE, TURN = 0.02, 0.15
 """How far a mesh may lie off its part, in millimetres, and how far a facet may turn, in radians."""
+LICENCE = "GPL-3.0-or-later"
+"""Of the models, as of the rest of the project."""
 FOLDER = Path(__file__).resolve().parent
 BUILD = FOLDER.parent / "build" / "hardware"
 
@@ -47,12 +51,14 @@ class Workshop:
         return self.folder / "step" / f"{piece.name}.step"
 
     def threemf(self, piece: Piece) -> Path:
-        """Write the piece's 3MF file and return it."""
+        """Write the piece's 3MF file, with its name and licence, and return it."""
         self.stl(piece)
         path = self.folder / "3mf" / f"{piece.name}.3mf"
         path.parent.mkdir(parents=True, exist_ok=True)
         mesher = Mesher(unit=Unit.MM)
         mesher.add_shape(import_step(self.step(piece)), linear_deflection=FINE, angular_deflection=TURN)
+        for name, value in (("Title", piece.name), ("LicenseTerms", LICENCE)):
+            mesher.add_meta_data("", name, value, "xs:string", must_preserve=True)
         mesher.write(path)
         return path
 
@@ -67,6 +73,21 @@ class Workshop:
         mesh = self.mesh(piece)
         mesh.apply_transform(matrix(at))
         return mesh
+
+    def coloured(self, piece: Piece) -> list[tuple[trimesh.Trimesh, str]]:
+        """Return the piece's skin as it lies on the bed, cut where the filament is changed, with its colours."""
+        mesh = self.mesh(piece)
+        heights = [-math.inf, *(high for high, _ in piece.changes), math.inf]
+        found = []
+        for (low, high), colour in zip(
+            pairwise(heights), (piece.colour, *(to for _, to in piece.changes)), strict=True
+        ):
+            band = mesh
+            for height, way in ((low, 1), (high, -1)):
+                if math.isfinite(height):
+                    band = trimesh.intersections.slice_mesh_plane(band, (0, 0, way), (0, 0, height))
+            found.append((band, colour))
+        return found
 
 
 def matrix(at: Location) -> list[list[float]]:

@@ -113,6 +113,23 @@ def wave(size: float) -> Sketch:
     return crest - open_ + back + Pos(r * 0.1, -r * 0.68) * Rectangle(r * 2.3, r * 0.3)
 
 
+def moon(size: float) -> Sketch:
+    """War: Coyolxauhqui, head, trunk and limbs apart, as she fell from the mountain, within a rim."""
+    r = size / 2
+    whole = Circle(r) - Circle(r * 0.86)
+    parts = [
+        Pos(-r * 0.3, r * 0.46)
+        * (Circle(r * 0.24) + Pos(-r * 0.1, r * 0.16) * Rot(0, 0, 20) * Rectangle(r * 0.4, r * 0.2)),
+        Rot(0, 0, 24) * Rectangle(r * 0.44, r * 0.5),
+    ]
+    for turned, out, bend in ((30, 0.56, 50), (200, 0.56, -50), (270, 0.58, 60), (335, 0.56, -50)):
+        limb = Rectangle(r * 0.44, r * 0.2) + Pos(r * 0.16, r * 0.12) * Rot(0, 0, bend) * Rectangle(r * 0.4, r * 0.2)
+        parts.append(Rot(0, 0, turned) * Pos(r * out, 0) * Rot(0, 0, 90) * limb)
+    for each in parts:
+        whole = whole + each
+    return whole
+
+
 WAR = (skull, knife, skull, butterfly)
 """What stands on Huitzilopochtli's tiers, from the lowest up."""
 

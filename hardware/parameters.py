@@ -325,6 +325,8 @@ class Temple:
     """The radius of its rim outside."""
     rim: float = 58
     """Above the sill: beads that leave it hop on a full heap."""
+    clear: float = 0
+    """How high the shore is printed where a clear strip stands on it, up to the rim; 0 where all of it is printed."""
     fill: float = 42
     """How high the tokens may lie: below the sill."""
     packing: float = 0.56
@@ -479,6 +481,11 @@ def deep(temple: Temple) -> Temple:
 def on_feet(temple: Temple) -> Temple:
     """Return a temple whose board stands as high as a rack, so that the lake is a pond in it."""
     return replace(temple, board=replace(temple.board, feet=24))
+
+
+def see_through(temple: Temple) -> Temple:
+    """Return a temple whose shore is printed up to 36 mm, with a groove for a clear strip up to its rim."""
+    return replace(temple, clear=36)
 
 
 def fitted(temple: Temple, bead: Token) -> Temple:

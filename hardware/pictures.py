@@ -11,7 +11,7 @@ import pyvista
 import trimesh
 
 from hardware.catalogue import Piece
-from hardware.making import Workshop
+from hardware.making import Workshop, matrix
 
 PAPER, INK = "#F3E4C3", "#231815"
 SIZE = (1500, 1150)
@@ -26,7 +26,7 @@ Body: TypeAlias = tuple[trimesh.Trimesh, str]
 
 def part(workshop: Workshop, piece: Piece, path: Path) -> None:
     """Draw a part as it lies on the bed."""
-    draw([(workshop.mesh(piece), piece.colour)], path, (900, 700), (35, 32))
+    draw(workshop.coloured(piece), path, (900, 700), (35, 32))
 
 
 def assembly(
@@ -41,13 +41,14 @@ def assembly(
     """Draw the temple; `exploded` moves every piece away as far as it says."""
     bodies = []
     for piece in kit:
-        if not piece.chosen or (piece.name == "rack" and not racks):
+        if not (racks if piece.name == "rack" else piece.chosen):
             continue
         for at in piece.places:
-            mesh = workshop.placed(piece, at)
-            if exploded:
-                mesh.apply_translation(piece.apart)
-            bodies.append((mesh, piece.colour))
+            for mesh, colour in workshop.coloured(piece):
+                mesh.apply_transform(matrix(at))
+                if exploded:
+                    mesh.apply_translation(piece.apart)
+                bodies.append((mesh, colour))
     draw(bodies, path, (1300, 1700) if exploded else SIZE, (turned, 18 if exploded else 30))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from math import atan, cos, degrees, hypot, inf, isfinite, radians
+from math import atan, cos, degrees, hypot, inf, isfinite, radians, sqrt
 
 from hardware.parameters import Bed, Board, Bowl, Sensor, Temple
 
@@ -297,7 +297,27 @@ def _quarter_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         missing,
         f"a quarter of the lake is {wide:g} by {long:g} mm, the bed {t.bed.x:g} by {t.bed.y:g}",
     )
+    first = t.tiers[0]
+    long, across = 2 * t.spigot, max(2 * first.half, t.stair_foot - first.back)
+    # Turned by 45 degrees the road lies along the bed's diagonal.
+    turned = max(long + t.causeway, 2 * across) / sqrt(2)
+    straight = max(_least(max(t.bed.x, t.bed.y) - 4, long), _least(min(t.bed.x, t.bed.y) - 4, across))
+    yield (
+        "base fits the bed",
+        min(straight, _least(min(t.bed.x, t.bed.y) - 4, turned)),
+        f"the base is {long:.0f} by {across:.0f} mm, or {turned:.0f} turned by 45 degrees",
+    )
     leans = t.board.top + 0.2 + t.shore - t.spigot
+    yield (
+        "clear strip stands on an upright shore",
+        _least(t.clear, leans + 10) if t.clear else 0.0,
+        f"the shore leans out to {leans:.1f} mm over the table and is printed to {t.clear:g}; its groove needs 10 mm",
+    )
+    yield (
+        "clear strip ends at the rim",
+        _most(t.clear, t.rim - 10),
+        f"the shore is printed to {t.clear:g} mm, its rim is at {t.rim:g}, and a strip is 10 mm high at least",
+    )
     yield (
         "shore stands upright under its rim",
         _least(t.rim, leans + 10),

@@ -13,7 +13,7 @@ from hardware import cabling, checks
 from hardware.cabling import Bundle, Spot
 from hardware.catalogue import Piece
 from hardware.making import Workshop, matrix
-from hardware.parameters import Controller, Sensor, Temple
+from hardware.parameters import SIDES, Controller, Sensor, Temple
 from hardware.parts import chute, plaza, shell, trays
 from hardware.pictures import Body, draw
 
@@ -51,12 +51,16 @@ class Bench:
     def piece(self, name: str, move: Spot = (0, 0, 0), cut: manifold3d.Manifold | None = None) -> list[Body]:
         """Return every copy of a piece where it stands, moved, and without what is cut away."""
         found: list[Body] = []
-        for at in self._pieces[name].places:
-            mesh = self._workshop.placed(self._pieces[name], at)
-            if cut is not None:
-                mesh = skin(checks.solid(mesh) - cut)
-            mesh.apply_translation(move)
-            found.append((mesh, self._pieces[name].colour))
+        piece = self._pieces[name]
+        for at in piece.places:
+            whole = [(self._workshop.placed(piece, at), piece.colour)] if cut is not None else []
+            for mesh, colour in whole or self._workshop.coloured(piece):
+                if cut is not None:
+                    mesh = skin(checks.solid(mesh) - cut)
+                else:
+                    mesh.apply_transform(matrix(at))
+                mesh.apply_translation(move)
+                found.append((mesh, colour))
         return found
 
     def lying(self, name: str) -> Body:
@@ -225,14 +229,17 @@ def closed(bench: Bench) -> list[Body]:
         *bench.piece("shell", cut=half),
         *bench.piece("plaza", cut=half),
         *bench.piece("shrine_huitzilopochtli"),
+        *bench.piece("roof_huitzilopochtli"),
         *bench.piece("shrine_tlaloc", (0, 0, 24)),
+        *bench.piece("roof_tlaloc", (0, 0, 34)),
         *_screws(shell.bottoms(bench.temple), 0, -1),
     ]
 
 
 def lake(bench: Bench) -> list[Body]:
     """Lay out the quarters of the lake beside the temple, those of one half hooked in, the causeways over it."""
-    temple = ("base", "shell", "plaza", bench.chute, "shrine_huitzilopochtli", "shrine_tlaloc")
+    gods = [f"{part}_{god}" for part in ("shrine", "roof") for god in SIDES]
+    temple = ("base", "shell", "plaza", bench.chute, *gods)
     side = (bench.temple.shore + 14) * 0.62
     return [
         *(body for name in temple for body in bench.piece(name)),
@@ -247,7 +254,22 @@ def lake(bench: Bench) -> list[Body]:
 
 def table(bench: Bench) -> list[Body]:
     """Lay out the whole temple in its board, with a rack at each space."""
-    return [*(body for name in bench.names for body in bench.piece(name)), (_ring(bench.temple), TABLE)]
+    names = (*bench.names, "rack")
+    return [*(body for name in names for body in bench.piece(name)), (_ring(bench.temple), TABLE)]
+
+
+def empty(bench: Bench) -> list[Body]:
+    """Lay out the causeways beside, the closed temple over the lake, and one half of the lake over the board."""
+    temple = [name for name in bench.names if not name.startswith(("lake", "causeway", "coupon"))]
+    over = bench.temple.rim + 60
+    return [
+        *(body for name in temple for body in bench.piece(name, (0, 0, over))),
+        *(body for end in ("front", "back") for body in bench.piece(f"lake_tlaloc_{end}", (40, 0, over * 0.55))),
+        *(body for end in ("front", "back") for body in bench.piece(f"lake_huitzilopochtli_{end}")),
+        *bench.piece("causeway_front", (0, 130, -40)),
+        *bench.piece("causeway_back", (-150, 60, -40)),
+        (_ring(bench.temple), TABLE),
+    ]
 
 
 def bowls(bench: Bench) -> list[Body]:
@@ -281,5 +303,6 @@ STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
     "7-lake": (lake, (20, 40)),
     "8-racks": (table, (24, 38)),
     "9-bowls": (bowls, (-14, 48)),
+    "10-empty": (empty, (24, 26)),
 }
 """Each step's number and name, what it shows, and from where."""

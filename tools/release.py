@@ -38,6 +38,7 @@ KINDS = (
     Kind("build/firmware/uno", "*.hex", "uno", "make -C firmware/arduino"),
     Kind("firmware/micropython", "*.py", "pico", "git checkout firmware/micropython"),
     Kind("build/hardware/stl", "*.stl", "print/stl", "make hardware"),
+    Kind("build/hardware/step", "*.step", "print/step", "make hardware"),
     Kind("build/hardware/3mf", "*.3mf", "print/3mf", "make hardware"),
     Kind("build/sheets", "*.pdf", "sheets", "make sheets"),
     Kind("build/wheels", "templo_mayor-*.whl", "wheels", "pip wheel --no-deps --wheel-dir build/wheels ."),

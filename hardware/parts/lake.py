@@ -16,6 +16,10 @@ from hardware.shapes import BIG, Part, block, cut, join, polygon, prism
 
 OVER_FILL = 1.0
 """How far the wall along the temple stands above a full lake; the causeways lie as high as the stairs' foot."""
+GROOVE, GROOVE_DEEP, LEDGE = 0.8, 6.0, 1.8
+"""The groove for a clear strip of 0.3 to 0.6 mm: how wide and how deep; how far the shore is thicker there."""
+LEAST = 9.0
+"""The size of a sign under which its lines would be too thin: then the shore is plain."""
 SEAM = 0.15
 """From a quarter to the line at which it meets the other: half of what lies between them."""
 HOOK = (15.0, 19.0, 8.0)
@@ -33,6 +37,8 @@ def build(temple: Temple, god: str, front: bool) -> Part:
     outline = cut(hull, _temple(temple, gap))
     room = cut(water, _temple(temple, gap + wall))
     body = outline - room
+    if temple.clear:
+        body = cut(body, [_groove(temple)])
     trims = [_above(temple, gap + wall + 0.02, temple.fill + OVER_FILL), *_above_road(temple)]
     x = temple.exit_at[0]
     half = temple.shaft / 2 + temple.chute_wall + shell.AROUND + 0.8
@@ -83,14 +89,26 @@ def _turned(temple: Temple, inwards: float) -> Part:
     step = temple.board.top + 0.2
     out = high - low
     bottom = temple.lake_floor if inwards else 0
+    top = temple.clear or temple.rim
+    # For a clear strip the wall grows thicker outwards, at 45 degrees.
+    ledge = [(high, top - GROOVE_DEEP - 2 - LEDGE), (high + LEDGE, top - GROOVE_DEEP - 2), (high + LEDGE, top)]
+    rim = [(high - inwards, top + 5)] if inwards else (ledge if temple.clear else [(high, top)])
     points = [
         (0, bottom),
         (low - inwards, bottom),
         (low - inwards, step + inwards * 0.42),
         (high - inwards, step + out + inwards * 0.42),
-        (high - inwards, temple.rim + (5 if inwards else 0)),
-        (0, temple.rim + (5 if inwards else 0)),
+        *rim,
+        (0, rim[-1][1]),
     ]
+    return revolve(polygon(points, Plane.XZ), Axis.Z)
+
+
+def _groove(temple: Temple) -> Part:
+    """Return the groove in the top of a low shore."""
+    middle, top = temple.shore + (LEDGE - temple.lake_wall) / 2, temple.clear
+    near, far = middle - GROOVE / 2, middle + GROOVE / 2
+    points = [(near, top - GROOVE_DEEP), (far, top - GROOVE_DEEP), (far, top + 1), (near, top + 1)]
     return revolve(polygon(points, Plane.XZ), Axis.Z)
 
 
@@ -119,7 +137,10 @@ def _above_road(temple: Temple) -> list[Part]:
 def _shore(temple: Temple, god: str) -> list[Part]:
     """Waves all round, and at every second border of the board's spaces a sign of the god."""
     low = temple.board.top + 0.2 + temple.shore - temple.spigot
-    mid, size = (low + temple.rim) / 2 - 0.2, 13.0
+    top = temple.clear - GROOVE_DEEP - 2 - LEDGE if temple.clear else temple.rim
+    mid, size = (low + top) / 2 - 0.2, min(13.0, top - low - 1.5)
+    if size < LEAST:
+        return []
     bodies: list[Part] = []
     for n in range(10):
         turned = -81 + 18 * n

@@ -20,6 +20,8 @@ HEAD = 3.1
 PARAPET, PARAPET_HIGH = 2.4, 2.6
 LAMP, LAMP_Y = 2.6, 8.0
 """The radius of the hole for an LED of 5 mm, pushed in from below, and how far before the middle it is."""
+ROOF_FOOT, ROOF_AIR = (9.0, 3.4, 0.2), 0.4
+"""Half the width of a roof's foot, how thick it is and the play around it; how far it stands before the parapet."""
 BRAZIER, BRAZIER_HIGH = 4.8, 2.2
 
 
@@ -85,6 +87,13 @@ def lamps(temple: Temple) -> dict[str, Point]:
     return {god: (side * temple.shaft_at[0], LAMP_Y) for god, side in SIDES.items()}
 
 
+def roof_foot(temple: Temple, side: int) -> tuple[Point, Point]:
+    """Return from where to where the slot for a roof's foot reaches: behind its shrine, before the parapet."""
+    x, y = side * temple.shaft_at[0], inside(temple)[1] + ROOF_AIR
+    half, thick, gap = ROOF_FOOT
+    return (x - half - gap, x + half + gap), (y - gap, y + thick + gap)
+
+
 def _holes(temple: Temple) -> list[Part]:
     thick = temple.lid
     wide = temple.shaft + 0.6
@@ -94,6 +103,7 @@ def _holes(temple: Temple) -> list[Part]:
         turn = Pos(x, y, 0) * Rot(0, 0, -side * temple.turn)
         holes.append(turn * middle(wide, wide, (-1, thick + 1)))
     holes += [rod(LAMP, (-1, thick + BRAZIER_HIGH + 1), at) for at in lamps(temple).values()]
+    holes += [block(*roof_foot(temple, side), (-1, thick + 1)) for side in (1, -1)]
     for at in (*screws(temple), *shell.tops(temple)):
         holes.append(rod(SCREW, (-1, thick + 20), at))
         # Heads sink in by a millimetre, and stay above the plate's middle.

@@ -24,6 +24,8 @@ RIB = 1.0
 """How far a rib stands out between the hollow of the stairs and a door."""
 LANDING = 7.0
 """How far the stairs' head stands before the last tier: no tier may reach through them."""
+HEAD = 2.8
+"""Half the width of a serpent's head at the foot of the stairs."""
 RAMP = 3.4
 """The balustrades' width; between the two stairs it is half as wide again."""
 
@@ -34,6 +36,7 @@ def build(temple: Temple) -> Part:
     outside += _stairs(temple)
     for side in (1, -1):
         outside += _serpent(temple, side)
+    outside += _heads(temple)
     shape = cut(join(outside[0], outside[1:]), [*_cavity(temple), *_ways(temple)])
     shape = join(shape, [*_bosses(temple), *_relief(temple)])
     return Pos(0, 0, -temple.floor) * cut(shape, [*_chute_room(temple), *_pilots(temple), *_air(temple)])
@@ -168,16 +171,44 @@ def _serpent(temple: Temple, side: int) -> list[Part]:
                 Pos(x + n * (outer - 3.4), front - 6.5, door + 4.4) * Rot(0, 90, 0) * Cylinder(radius, 2 * out + 2)
             )
         solids.append(Pos(x + n * 4, front + 3, top - 3.4) * Rot(90, 0, 0) * Cylinder(1.3, 2.4))
-        # Fangs hang from the upper jaw to both sides of the tongue.
+        # Fangs hang from the upper jaw to both sides of the tongue: short and thick, or they break first.
         fang = [
-            (front - 3, door - 8),
-            (front - 1.6, door - 8),
-            (front + 0.4, door + 0.6),
-            (front + 0.4, door + 4),
+            (front - 3, door - 5),
+            (front - 1, door - 5),
+            (front + 0.8, door + 0.6),
+            (front + 0.8, door + 4),
             (front - 3, door + 4),
         ]
-        solids.append(_along(fang, 1.2, x + n * (outer - 1.3)))
+        solids.append(_along(fang, 1.4, x + n * (outer - 1.5)))
     return solids
+
+
+def _heads(temple: Temple) -> list[Part]:
+    """Draw the heads of the feathered serpents at the foot of the stairs, each the end of a balustrade."""
+    foot, low = temple.stair_foot, temple.plinth
+    snout = [
+        (foot - 4, low),
+        (foot, low),
+        (foot + 6.5, low + 6.5),
+        (foot + 7.5, low + 8.5),
+        (foot + 6.5, low + 10.5),
+        (foot + 2.5, low + 11.5),
+        (foot + 0.5, low + 14.5),
+        (foot - 4, low + 14.5),
+    ]
+    mouth = [(foot + 2.2, low + 6.6), (foot + 8, low + 6.6), (foot + 8, low + 7.8), (foot + 2.2, low + 7.8)]
+    found = []
+    for side in (1, -1):
+        x = side * (temple.stair_half - HEAD)
+        head = _along(snout, HEAD, x)
+        head -= _along(mouth, BIG / 10, x) - _along(mouth, HEAD - 0.7, x)
+        eyes = [
+            Pos(x + n * HEAD, foot - 0.6, low + 10.6) * Rot(0, 90, 0) * Cylinder(radius, 2 * out)
+            for n in (1, -1)
+            for radius, out in ((2.2, 0.6), (1.1, 1.0))
+        ]
+        found.append(join(head, eyes))
+    return found
 
 
 def _cavity(temple: Temple) -> list[Part]:

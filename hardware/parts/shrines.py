@@ -14,6 +14,8 @@ from hardware.shapes import Part, Point, block, cut, frustum, join, middle, poly
 WALL = 2.4
 CELLA = 11.0
 """How high the walls with the door are; the frieze stands on them."""
+BEHIND = 180
+"""Degrees from the front, where the roof stands instead of a crest."""
 ROUND = 32
 """Corners of the funnel's circle."""
 
@@ -86,13 +88,16 @@ def _pegs(temple: Temple) -> list[Part]:
 
 
 def _merlons(temple: Temple, high: float, war: bool) -> list[Part]:
-    """Raise the crest: stepped flames for war, shells with a hole for rain; each stands on the wall."""
+    """Raise the crest on three sides: stepped flames for war, shells for rain; each stands on the wall."""
     wide, deep = temple.shrine_x / 2 - 0.2, temple.shrine_y / 2 - 0.2
     thick = WALL
     shapes = []
     steps = 5
     for side, along, out in ((0, wide, deep), (180, wide, deep), (90, deep, wide), (270, deep, wide)):
         for n in range(steps):
+            # Behind the slot the roof stands.
+            if side == BEHIND or (side, n) in ((90, 0), (270, steps - 1)):
+                continue
             u = (n - (steps - 1) / 2) * (2 * along - 5.2) / (steps - 1)
             profile = _flame(temple.merlon) if war else _crest_shell()
             face = polygon(profile, Plane(origin=(0, 0, 0), x_dir=(1, 0, 0), z_dir=(0, -1, 0)))
@@ -103,18 +108,14 @@ def _merlons(temple: Temple, high: float, war: bool) -> list[Part]:
 
 def _flame(high: float) -> list[Point]:
     return [
-        (-2.3, 0),
-        (2.3, 0),
-        (2.3, 1.6),
-        (1.5, 1.6),
-        (1.5, 3.0),
-        (0.75, 3.0),
-        (0.75, high + 0.4),
-        (-0.75, high + 0.4),
-        (-0.75, 3.0),
-        (-1.5, 3.0),
-        (-1.5, 1.6),
-        (-2.3, 1.6),
+        (-2.5, 0),
+        (2.5, 0),
+        (2.5, 2.2),
+        (1.3, 2.2),
+        (1.3, high + 0.4),
+        (-1.3, high + 0.4),
+        (-1.3, 2.2),
+        (-2.5, 2.2),
     ]
 
 

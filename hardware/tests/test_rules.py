@@ -8,11 +8,13 @@ from math import inf, nan
 import pytest
 
 from companion.games.mexica.page import calendar_board
-from hardware.parameters import TEMPLE, Bed, Board, Bowl, Temple, Tier, deep, fitting, on_feet
+from hardware.parameters import TEMPLE, Bed, Board, Bowl, Temple, Tier, deep, fitting, on_feet, see_through
 from hardware.rules import BrokenRulesError, broken, require
 
 
-@pytest.mark.parametrize("temple", [TEMPLE, deep(TEMPLE), on_feet(TEMPLE)], ids=["low", "deep", "on feet"])
+@pytest.mark.parametrize(
+    "temple", [TEMPLE, deep(TEMPLE), on_feet(TEMPLE), see_through(TEMPLE)], ids=["low", "deep", "on feet", "clear"]
+)
 def test_a_temple_that_is_offered_breaks_no_rule(temple: Temple) -> None:
     assert require(temple) is temple
 
@@ -43,6 +45,9 @@ def test_a_bed_of_180_mm_and_an_oblong_one_take_every_part(bed: Bed) -> None:
         ({"relief": 1.5}, "relief prints", -0.5),
         ({"fill": TEMPLE.fill + 5}, "tongue over the water", 4.9),
         ({"bed": Bed(x=110, y=110)}, "lake fits the bed", 10.0),
+        ({"bed": Bed(x=150, y=150)}, "base fits the bed", 14.2),
+        ({"clear": 20}, "clear strip stands on an upright shore", 4.9),
+        ({"clear": 50}, "clear strip ends at the rim", -2.0),
         ({"rim": 20}, "shore stands upright under its rim", 4.9),
         ({"board": Board(across=420)}, "board", -14.0),
         ({"fill": 22}, "lake holds bead 12", 33.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hardware import slicing
 from hardware.__main__ import folder
 from hardware.bill import BEADS, bill, fitted, table
 from hardware.catalogue import BLACK, OCHRE, PAPER, Piece
-from hardware.making import Workshop
+from hardware.making import FOLDER, LICENCE, Workshop
 
 
 def test_times_of_all_lengths_are_read() -> None:
@@ -29,6 +30,17 @@ def test_a_real_slicer_run_gives_grams_and_hours(tmp_path: Path, kit: dict[str, 
     assert 0.1 < one.hours < 2
 
 
+def test_a_fast_printer_takes_less_time_for_the_same_plastic(
+    tmp_path: Path, kit: dict[str, Piece], workshop: Workshop
+) -> None:
+    slow, fast = (
+        slicing.cut(workshop.stl(kit["causeway_back"]), tmp_path / "out.gcode", profile)
+        for profile in (slicing.PROFILE, slicing.FAST)
+    )
+    assert fast.hours < 0.8 * slow.hours
+    assert fast.grams == pytest.approx(slow.grams, rel=0.02)
+
+
 def test_a_file_that_is_no_part_is_refused_with_the_slicers_message(tmp_path: Path) -> None:
     path = tmp_path / "no.stl"
     path.write_text("nothing", "utf-8")
@@ -40,7 +52,10 @@ def test_stl_and_step_and_3mf_are_written(kit: dict[str, Piece], workshop: Works
     piece = kit["causeway_back"]
     assert workshop.stl(piece).stat().st_size > 1000
     assert workshop.step(piece).read_text("utf-8").startswith("ISO-10303-21")
-    assert workshop.threemf(piece).read_bytes()[:2] == b"PK"
+    with zipfile.ZipFile(workshop.threemf(piece)) as packed:
+        model = packed.read("3D/3dmodel.model").decode()
+    assert f'<metadata name="LicenseTerms" preserve="1" type="xs:string">{LICENCE}</metadata>' in model
+    assert f'license = {{ text = "{LICENCE}" }}' in (FOLDER.parent / "pyproject.toml").read_text("utf-8")
 
 
 def test_filament_is_bought_by_the_spool_and_by_colour() -> None:

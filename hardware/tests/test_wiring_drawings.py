@@ -11,7 +11,7 @@ from hardware.parameters import TEMPLE
 from hardware.wiring import __main__ as command
 from hardware.wiring import additions, circuit, harness
 from hardware.wiring.boards import BOARDS, Board
-from hardware.wiring.joins import BASE, HOLD, PULL_UP, wiring
+from hardware.wiring.joins import BASE, GUARD, HOLD, PULL_UP, wiring
 from hardware.wiring.pages import PAGES
 
 
@@ -28,7 +28,8 @@ def test_a_circuit_shows_both_pull_ups_and_the_transistor_where_it_is_driven(boa
     joined = wiring(board)
     drawn = circuit.draw(joined, tmp_path).read_text(encoding="utf-8")
     assert drawn.count(PULL_UP) == 2 + (HOLD == PULL_UP and joined.switch is not None)
-    assert (BASE in drawn) == ("BC547" in drawn) == (joined.switch is not None)
+    assert drawn.count(GUARD) == 2 + (BASE == GUARD and joined.switch is not None)
+    assert ("BC547" in drawn) == (joined.switch is not None)
     assert f"{joined.receivers}<" in drawn
 
 

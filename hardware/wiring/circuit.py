@@ -9,7 +9,7 @@ from pathlib import Path
 import schemdraw
 import schemdraw.elements as elm
 
-from hardware.wiring.joins import BASE, GODS, HOLD, NAMES, PULL_UP, Wiring
+from hardware.wiring.joins import BASE, DIPS, GODS, GUARD, HOLD, NAMES, PULL_UP, SPIKES, Wiring
 
 SIZE, SMALL = 12, 10
 _LANE = 4.4
@@ -54,7 +54,8 @@ def _board(wiring: Wiring) -> elm.Ic:
 def _receiver(drawing: schemdraw.Drawing, wiring: Wiring, god: str, at: tuple[float, float]) -> None:
     """Draw one receiver, whose output is an open collector, and the pull-up on the strip."""
     feed = wiring.receivers
-    drawing.add(elm.Line().at(at).right().length(5.2).label(f"signal, {NAMES[god]}", loc="top"))
+    drawing.add(elm.Line().at(at).right().length(3.2).label(f"signal, {NAMES[god]}", loc="top"))
+    drawing.add(elm.Resistor().right().length(2.0).label(GUARD, loc="top"))
     knot = drawing.add(elm.Dot())
     drawing.add(elm.Resistor().at(knot.center).up().length(1.7).label(PULL_UP, loc="bottom"))
     drawing.add(elm.Vdd().label(feed))
@@ -62,9 +63,12 @@ def _receiver(drawing: schemdraw.Drawing, wiring: Wiring, god: str, at: tuple[fl
     box = drawing.add(receiver_box())
     drawing.add(elm.Vdd().at(box.plus).label(feed))
     drawing.add(elm.Ground().at(box.minus))
+    drawing.add(elm.Line().at(box.plus).right().length(2.6))
+    drawing.add(elm.Capacitor().down().length(1.4).label(SPIKES, loc="bottom", fontsize=SMALL))
+    drawing.add(elm.Ground())
     drawing.add(
         elm.Label()
-        .at((box.center[0] + 1.8, box.center[1]))
+        .at((box.center[0] - 1.4, box.center[1] - 2.1))
         .label(_OUTPUT.format(NAMES[god]), halign="left", fontsize=SMALL)
     )
 
@@ -90,6 +94,9 @@ def _emitters(drawing: schemdraw.Drawing, wiring: Wiring, board: elm.Ic) -> None
         for part, words in ((elm.Resistor, "in the\nemitter"), (elm.LED, f"{NAMES[god]}'s\nemitter")):
             drawing.add(part().down().length(1.8).label(words, loc="bottom", fontsize=SMALL))
         drawing.add(elm.Line().down().toy(foot))
+    drawing.add(elm.Vdd().at((right + 8, top)).label("5 V"))
+    drawing.add(elm.Capacitor(polar=True).down().length(1.8).label(DIPS, loc="bottom", fontsize=SMALL))
+    drawing.add(elm.Ground())
     drawing.add(elm.Line().at((right, foot)).right().tox(right + 4.4))
     drawing.add(elm.Dot().at((right, foot)))
     if wiring.switch is None:

@@ -21,8 +21,12 @@ NAMES = {"huitzilopochtli": "Huitzilopochtli", "tlaloc": "Tlaloc"}
 HALVES = ("emitter", "receiver")
 STRIP = "strip"
 PULL_UP = "10 kΩ"
+GUARD = "1 kΩ"
+"""In series with each signal, on the strip: a pin survives a receiver that is pulled up to 5 V by mistake."""
 BASE, HOLD = "1 kΩ", "10 kΩ"
-"""Into the transistor's base, and from there to ground: it stays off while nothing drives the pin."""
+"""Into the transistor's base, which guards the switch's pin too, and from there to ground: it stays off undriven."""
+SPIKES, DIPS = "100 nF", "47 µF"
+"""At each receiver's plug, and once between 5 V and ground."""
 
 
 class WiringError(ValueError):

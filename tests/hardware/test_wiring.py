@@ -7,7 +7,7 @@ from controller.core.counting import MS, Limits
 from hardware.bill import bill
 from hardware.parameters import TEMPLE
 from hardware.wiring.boards import BOARDS, PI, Board
-from hardware.wiring.joins import GODS, HALVES, NAMES, PULL_UP, STRIP, WiringError, wiring
+from hardware.wiring.joins import DIPS, GODS, GUARD, HALVES, NAMES, PULL_UP, SPIKES, STRIP, WiringError, wiring
 from hardware.wiring.pages import PAGES, PICTURES, renewed
 
 PINS = {"receivers": {"huitzilopochtli": 17, "tlaloc": 27}, "emitters": {"switch": 22}}
@@ -79,11 +79,17 @@ def test_the_drawings_show_every_pin_that_is_used(board: Board) -> None:
     for pin in joined.signals.values():
         assert joined.board.numbers[pin] in circuit
     assert PULL_UP in circuit
+    assert circuit.count(GUARD) == len(GODS) + (joined.switch is not None)
+    assert circuit.count(SPIKES) == len(GODS)
+    assert circuit.count(DIPS) == 1
 
 
 def test_the_bill_has_a_resistor_for_each_that_the_circuit_shows() -> None:
     counts = {item.what: item.count for items in bill().values() for item in items}
     assert counts["resistor, 10 kΩ"] == len(GODS) + 1
+    assert counts[f"resistor, {GUARD}"] == len(GODS) + 1
+    assert counts[f"ceramic capacitor, {SPIKES}"] == len(GODS)
+    assert counts[f"electrolytic capacitor, {DIPS}, 10 V"] == 1
     assert counts["resistor, 220 Ω"] == len(GODS)
     assert counts["infrared break-beam pair, 5 mm, with leads of 25 cm"] == len(GODS)
 
@@ -123,7 +129,8 @@ def test_the_bill_has_what_each_kind_of_light_and_the_piezo_need_on_every_board_
 
 def test_what_a_temple_cannot_do_without_can_be_ordered_by_a_number_from_more_than_one_shop() -> None:
     for group, what in (
-        ("electronics", "break-beam"), ("wires", "two poles"), ("wires", "three poles"), ("lights", "level shifter"),
+        ("electronics", "break-beam"), ("wires", "pin header"), ("wires", "socket header"),
+        ("lights", "level shifter"),
         ("lights", "piezo"),
     ):  # fmt: skip
         item = next(each for each in bill()[group] if what in each.what)

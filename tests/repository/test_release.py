@@ -33,6 +33,7 @@ def test_a_release_holds_every_kind_with_sums_that_hold(tmp_path: Path) -> None:
         top = "templo-mayor-9.8.7/"
         names = {name.removeprefix(top) for name in packed.namelist()}
         assert {"uno/one.hex", "pico/one.py", "print/stl/one.stl", "print/3mf/one.3mf", "sheets/one.pdf"} <= names
+        assert "print/step/one.step" in names
         assert {"wheels/templo_mayor-one.whl", "packages/one.deb", "release.md", "SHA256SUMS"} <= names
         lines = packed.read(f"{top}SHA256SUMS").decode().splitlines()
         assert len(lines) == len(names) - 1
