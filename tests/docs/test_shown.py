@@ -29,7 +29,11 @@ PLAYED = "takes half a minute; test_scenario_files.py plays every scenario"
 LAB = (
     ".venv/bin/python -m lab run mexica classic --seats 4 --games 2000 --set apocalypse_tokens=130 --report out.html"
 )
+TUTORIAL = "test_tutorial.py takes this step"
 LEFT_OUT = {
+    ".venv/bin/python -m companion": PART,
+    ".venv/bin/python -m lab run milpa usual --folder milpa --games 400 --report milpa.html": TUTORIAL,
+    ".venv/bin/python -m pytest milpa": TUTORIAL,
     ".venv/bin/python -m companion launch": WAITS,
     ".venv/bin/python -m controller run --beams gpiod": WAITS,
     ".venv/bin/python -m controller run --state build/workbench": WAITS,

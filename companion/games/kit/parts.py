@@ -226,7 +226,11 @@ def _no_recap(line: Sequence[Played]) -> Recap:
 
 
 def no_film(line: Sequence[Played]) -> View:
-    """Return nothing: the game has no film."""
+    """Return nothing: the game has no film.
+
+    >>> no_film([])
+    {}
+    """
     return {}
 
 

@@ -68,7 +68,12 @@ class Recap:
 
 
 def turn_ends(line: Sequence[Played]) -> Iterator[Any]:
-    """Yield the state at the end of each turn, the last one last."""
+    """Yield the state at the end of each turn, the last one last.
+
+    >>> roll = Move("roll")
+    >>> [*turn_ends([Played(1, "east", roll, 0, 4), Played(1, "east", roll, 4, 6), Played(2, "west", roll, 6, 7)])]
+    [6, 7]
+    """
     for n, each in enumerate(line):
         if n + 1 == len(line) or line[n + 1].turn != each.turn:
             yield each.after
@@ -165,5 +170,10 @@ def leaps(curves: Sequence[Curve]) -> Feat:
 
 
 def counted(seats: Iterable[Seat], line: Sequence[Played], count: Callable[[Played, Seat], int]) -> dict[Seat, int]:
-    """Return for each seat the sum of a count over all moves."""
+    """Return for each seat the sum of a count over all moves.
+
+    >>> line = [Played(1, "east", Move("roll"), 0, 4), Played(2, "west", Move("roll"), 4, 5)]
+    >>> counted(["east", "west"], line, lambda each, seat: (each.after - each.before) * (each.seat == seat))
+    {'east': 4, 'west': 1}
+    """
     return {seat: sum(count(each, seat) for each in line) for seat in seats}
