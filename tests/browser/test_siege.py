@@ -77,7 +77,7 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
     die(ben.page, 6)
     die(ana.page, 1)
     for each in (ana, ben, screen):
-        expect(each.page.locator(".ending")).to_contain_text("Ben won: the enemy’s leader is lost")
+        expect(each.page.locator(".ending")).to_contain_text("Ben won in turn 1: Cuauhtemoc is lost")
 
 
 LONGER = """(log) => {
