@@ -102,6 +102,8 @@ def source_of(module: str) -> str:
     path = ROOT.joinpath(*module.split("."))
     files = sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
     assert any(file.exists() for file in files), f"there is no module {module}"
+    if "." in module:  # options that several programs of a package share are beside them
+        files += [file for file in sorted(path.parent.glob("*.py")) if file not in files]
     return "\n".join(file.read_text("utf-8") for file in files)
 
 
