@@ -14,7 +14,7 @@ from hardware import cabling, checks
 from hardware.cabling import Bundle
 from hardware.catalogue import Piece
 from hardware.making import Workshop
-from hardware.parameters import SENSORS, TEMPLE, Controller, Temple
+from hardware.parameters import SENSORS, TEMPLE, Controller, Temple, deep
 from hardware.parts import plaza, trays
 
 BOARDS = {board.name: board for board in TEMPLE.controllers}
@@ -101,6 +101,18 @@ def test_a_sensors_wires_are_as_long_as_the_guide_cuts_them_and_let_a_hand_betwe
     for bundle in cabling.sensors(temple, board, SENSORS[sensor]):
         assert bundle.length == pytest.approx(cabling.lead(temple), abs=0.5), bundle.name
         assert cabling.lead(temple) - dist(bundle.corners[0], bundle.corners[-1]) >= HAND, bundle.name
+
+
+@EVERY
+def test_the_wires_of_a_deep_lakes_temple_have_room_for_their_bends_and_stay_between_its_walls(
+    board: Controller,
+) -> None:
+    temple = deep(TEMPLE)
+    for bundle in (*cabling.sensors(temple, board, temple.sensor), *cabling.lamps(temple, board)):
+        assert bundle.length <= 250, f"a pair's own wires and what they are joined to: {bundle.name}"
+        depth = [y for _, y, _ in bundle.line]
+        assert temple.tiers[0].back + temple.wall < min(depth)
+        assert max(depth) < temple.tiers[0].front - temple.wall
 
 
 @EVERY
