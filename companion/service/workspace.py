@@ -37,8 +37,8 @@ from companion.service.ownership import Alone, Ownership
 ATTEMPTS = 50
 """How often a unit of work is tried at most, because another companion was first."""
 
-PAUSE_S, MOST_PAUSE_S = 0.005, 0.1
-"""How much longer the pause before each further attempt may be, and the longest one."""
+PAUSE_S, MOST_PAUSE_S = 0.005, 1.0
+"""The longest pause before the second attempt, and the longest one: each may be twice as long as the one before."""
 
 Result = TypeVar("Result")
 
@@ -135,7 +135,7 @@ class Workspace:
         reason = ""
         for attempt in range(ATTEMPTS):
             if attempt:  # two companions that take the same things from each other come apart by chance
-                time.sleep(random.uniform(0, min(attempt * PAUSE_S, MOST_PAUSE_S)))  # noqa: S311
+                time.sleep(random.uniform(0, min(PAUSE_S * 2 ** (attempt - 1), MOST_PAUSE_S)))  # noqa: S311
             try:
                 with self._change(taken, notes, temples, tables, live) as change:
                     return work(change)

@@ -386,7 +386,7 @@ def test_a_good_file_that_a_disk_or_an_editor_broke_is_read_or_refused(reader: R
 WRONG: Mapping[str, tuple[tuple[bytes, bytes, str, str], ...]] = {
     "companion settings": (
         (b"port = 80", b"port = 70000", "web.port is 70000", "65535"),
-        (b"streams = 64", b"streams = 'many'", "web.streams is 'many'", "expected a whole number"),
+        (b"streams = 64", b"streams = 'many'", "web.streams is 'many'", "expected a number of event streams from 1"),
     ),
     "controller settings": (
         (b"tlaloc = 27", b"tlaloc = 99", "beams.tlaloc is 99", "expected a BCM pin"),

@@ -69,7 +69,8 @@ class Started:
         )
         self.lines: list[str] = []
         self._queue: Queue[str | None] = Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def ready(self) -> None:
         while READY not in self.lines:
@@ -90,6 +91,7 @@ class Started:
     def clear(self) -> None:
         kill(family(self.process.pid) | {self.process.pid})
         self.process.wait()
+        self._reader.join()
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()

@@ -15,6 +15,7 @@ from companion.adapters.database.sql_store import SqlStore
 from companion.games.kit import Move
 from companion.model.ports import Conflict, TempleRecord, Transaction
 from companion.model.table import ServiceError, Table
+from companion.service import workspace as module
 from companion.service.change import Change
 from companion.service.messages import NOTE
 from companion.service.play import Played
@@ -368,7 +369,8 @@ def test_a_failed_change_is_read_again_when_the_store_works_again(
     assert home.services.tables.get(table.id).on_turn == "north"
 
 
-def test_a_writer_that_is_always_second_gives_up_with_a_reason(home: Home) -> None:
+def test_a_writer_that_is_always_second_gives_up_with_a_reason(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_PAUSE_S", 0.01)
     workspace = Workspace(home.store, home.games, home.clock, home.entropy)
     tries = []
 

@@ -72,6 +72,7 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
     used = {name for file in files for name in re.findall(r"var\(--([a-z0-9-]+)", file.read_text(encoding="utf-8"))}
     measures = {
         "beside-name",
+        "bottom-edge",
         "corner",
         "covered",
         "deep",
@@ -79,7 +80,9 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
         "ems-beside",
         "guide-height",
         "guide-width",
+        "left-edge",
         "name-least",
+        "right-edge",
         "second-column",
         "shape",
         "step",
