@@ -44,7 +44,8 @@ FILES = {
     "pages.manifest", "pages.game_static", "pages.game_style", "pages.healthz", "pages.icon", "pages.style",
     "pages.page_style", "static", "metrics.metrics", "interface.interface", "setup.hotspot", "play.follow",
     "story.export_csv", "story.export_json", "play.qr", "play.made", "results.result_play",
-    "results.result_picture", "results.result_text", "streams.stream", "streams.temple_stream", "trust.authority",
+    "results.result_picture", "results.result_film", "results.result_text", "streams.stream",
+    "streams.temple_stream", "trust.authority",
     "organiser.organiser_stream", "organiser.rounds_stream",
     "play.preview", "trust.worker", "pages.font", "playtests.report", "playtests.playtest",
 }  # fmt: skip
