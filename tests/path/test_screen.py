@@ -64,7 +64,9 @@ def test_a_lamp_that_flickers_for_ten_seconds_scores_at_most_eight_and_one_tap_d
             eventually(lambda: len(way.doubted()) == len(way.ledger()), what="all are doubted")
             count = page.locator('[data-piece="count-tlaloc"]').first
             eventually(lambda: int(count.inner_text()) <= 8, what="at most eight are scored")
-            doubts = page.locator(".region-yours").get_by_role("button", name="None of them was a token")
+            yours = page.locator(".region-yours")
+            expect(yours).to_contain_text("431", timeout=60_000)  # the tap is about the tokens that the page shows
+            doubts = yours.get_by_role("button", name="None of them was a token")
             doubts.click()
             expect(doubts).to_have_count(0, timeout=60_000)
             eventually(lambda: count.inner_text() == "0", what="nothing is scored")
