@@ -282,37 +282,30 @@ def test_a_hosted_club_s_companion_is_as_confined_as_the_only_one_and_ends_for_i
     assert hosted["Requires"] == ["templo-club@%i.socket"]
 
 
-def test_systemd_reads_the_units_of_a_hosted_club(tmp_path: Path) -> None:
+def complaints(folder: Path, unit: str, *kinds: str) -> str:
+    """Return what systemd says of an instance of our units of these kinds, whose files it reads in a folder."""
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not here")
-    for kind in ("service", "socket"):
-        text = (ROOT / "systemd" / f"templo-club@.{kind}").read_text()
-        (tmp_path / f"templo-club@.{kind}").write_text(text.replace("/usr/bin/templo-companion", sys.executable))
+    template = unit.partition("@")[0]
+    for kind in kinds:
+        text = (ROOT / "systemd" / f"{template}@.{kind}").read_text()
+        (folder / f"{template}@.{kind}").write_text(text.replace("/usr/bin/templo-companion", sys.executable))
+    return subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", folder / unit],
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    ).stderr
+
+
+def test_systemd_reads_the_units_of_a_hosted_club(tmp_path: Path) -> None:
     port = tmp_path / "templo-club@club-a.socket.d" / "port.conf"
     port.parent.mkdir()
     port.write_text("[Socket]\nListenStream=127.0.0.1:8101\n")
-    checked = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", tmp_path / "templo-club@club-a.service"],
-        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert "templo-club@" not in checked.stderr, checked.stderr
+    assert "templo-club@" not in complaints(tmp_path, "templo-club@club-a.service", "service", "socket")
 
 
 def test_systemd_reads_the_unit_of_a_club_s_companion(tmp_path: Path) -> None:
-    if not shutil.which("systemd-analyze"):
-        pytest.skip("systemd-analyze is not here")
-    text = (ROOT / "systemd" / "templo-companion@.service").read_text()
-    (tmp_path / "templo-companion@.service").write_text(text.replace("/usr/bin/templo-companion", sys.executable))
-    checked = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", tmp_path / "templo-companion@1.service"],
-        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert "templo-companion@" not in checked.stderr, checked.stderr
+    assert "templo-companion@" not in complaints(tmp_path, "templo-companion@1.service", "service")

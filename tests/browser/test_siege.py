@@ -225,14 +225,20 @@ LAID = """() => {
 """In which order the sheets of the map lie, how far its letters are from its edges, how wide a hex is."""
 
 
-@pytest.mark.parametrize("preset", ["skirmish", "classic"])
-def test_names_lie_under_the_counters_and_letters_at_the_edge_above_them_wherever_the_map_is(
-    companion: Companion, device: Make, preset: str
-) -> None:
+def at_the_map(companion: Companion, device: Make, preset: str) -> Device:
+    """Return a phone that holds every seat of a siege and shows its map."""
     table = skirmish(companion, preset)
     phone = device()
     phone.hold(companion, table)
     phone.watch(companion, table)
+    return phone
+
+
+@pytest.mark.parametrize("preset", ["skirmish", "classic"])
+def test_names_lie_under_the_counters_and_letters_at_the_edge_above_them_wherever_the_map_is(
+    companion: Companion, device: Make, preset: str
+) -> None:
+    phone = at_the_map(companion, device, preset)
     phone.page.evaluate(DRAWN)
     for _ in range(3):
         found = phone.page.evaluate(LAID)
@@ -251,10 +257,7 @@ def test_names_lie_under_the_counters_and_letters_at_the_edge_above_them_whereve
 def test_a_phone_shows_hexes_for_a_finger_where_a_tap_is_asked_for(
     companion: Companion, device: Make, preset: str
 ) -> None:
-    table = skirmish(companion, preset)
-    phone = device()
-    phone.hold(companion, table)
-    phone.watch(companion, table)
+    phone = at_the_map(companion, device, preset)
     shows_what_is_tapped(phone.page)
     marching(companion, phone, preset)
     phone.page.reload()

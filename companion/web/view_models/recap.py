@@ -43,7 +43,7 @@ def _x(turn: int, turns: int) -> float:
 
 
 def _drawn(curves: list[Curve]) -> list[Json]:
-    """Return each curve's path from the beginning, and where the sign at its end stands, all apart."""
+    """Return each curve's path from the beginning, and where the emblem at its end stands, all apart."""
     if not curves:
         return []
     values = [value for curve in curves for value in (curve.start, *curve.values)]
