@@ -26,6 +26,7 @@ MIRROR = "needs Debian's archive, which a container without a network does not r
 PERSON = "asks a person"
 ELSEWHERE = "tried on its own below"
 OF_ITS_OWN = "needs a file, a table or a token that the reader has"
+TUTORIAL = "a test takes every step of the tutorial"
 PIECE = "the beginning of a command"
 MINUTES = "takes minutes; the tests play every scenario"
 COMPANION = "runuser -u templo-companion -- templo-companion"
@@ -70,6 +71,10 @@ NOT_RUN = {
     "templo-companion replay FILE": OF_ITS_OWN,
     "templo-companion deck check mine.toml": OF_ITS_OWN,
     "templo-companion map check mine.toml": OF_ITS_OWN,
+    "templo-companion map walls mine.toml": OF_ITS_OWN,
+    "templo-companion game check milpa": TUTORIAL,
+    "templo-companion new-game NAME --dice --cards --temple": TUTORIAL,
+    "templo-companion new-game NAME --cards": TUTORIAL,
     f"{COMPANION} held count --for Ana --all": OF_ITS_OWN,
     f"{COMPANION} held dismiss 0f8e7d6c 77ab": OF_ITS_OWN,
     f"{COMPANION} forget table 4f1c09b2": OF_ITS_OWN,

@@ -61,7 +61,9 @@ def load(folder: Path) -> Mapping[str, Mapping[str, Text]]:
         for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}.*.toml"))):
             try:
                 entries = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
-            except (OSError, ValueError) as error:
+            except OSError as error:
+                raise TextError(f"texts {path} cannot be read: {error.strerror}") from error
+            except ValueError as error:
                 raise TextError(f"texts {path} are {error}; expected a TOML file of words") from error
             if twice := sorted(found.keys() & entries.keys()):
                 raise TextError(f"texts {path} say {twice[0]!r} again; expected each key in one file")
