@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -23,7 +22,7 @@ from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
 from companion.web.config import WebConfig
-from companion.web.rendering import styles
+from companion.web.rendering import scripts, styles
 from companion.web.rendering.fonts import Fonts
 from companion.web.rendering.renderer import ART, Renderer, check_layouts, placer, temple_news, temple_text
 from companion.web.rendering.texts import LANGUAGES, Library, Texts
@@ -89,7 +88,7 @@ class Site:
         self.fonts = Fonts(config.fonts)
         faces = self.fonts.css(lambda file: self.url("font", filename=file))
         self.files = assets.files_of(("", HERE / "static"), *own, more=faces)
-        self._live_modules = modules_of(HERE / "static", LIVE)
+        self.live_script = scripts.joined(HERE / "static", LIVE)
         self.style = styles.of_site(HERE / "static" / "styles", faces)
         # One page's own names reach no other page, so that they cannot collide with a game's.
         self.page_styles = {**styles.of_pages(HERE / "static" / "pages"), "fonts": styles.of_fonts(faces)}
@@ -160,7 +159,7 @@ class Site:
                 "language": words.language,
                 "page_style": lambda page: self.url("page_style", page=page),
                 "script": lambda name: self.url("static", filename=name),
-                "live_scripts": [self.url("static", filename=name) for name in self._live_modules],
+                "live_scripts": [self.url("live_script")],
                 "language_form": lambda: self._language_form(words),
                 "game_t": lambda table: self.renderer.words(words.language, table),
                 "words_of": lambda game: self.renderer.library.words(words.language, game),
@@ -334,16 +333,6 @@ class Site:
         elif self.by_code(code).id != table.id:
             self.lockout.wrong(request.remote_addr)
             raise ServiceError("wrong_code")
-
-
-@cache
-def modules_of(folder: Path, name: str) -> tuple[str, ...]:
-    """Return a module of a folder and all that it imports from there: a page loads them at once, not one by one."""
-    found = [name]
-    for each in found:
-        text = (folder / each).read_text(encoding="utf-8")
-        found += [other for other in re.findall(r'from "\./([\w-]+\.js)"', text) if other not in found]
-    return tuple(found)
 
 
 def prove(response: Response, cookie: str, proof: str, path: str) -> None:

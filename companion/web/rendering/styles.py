@@ -10,6 +10,7 @@ folder once.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,36 +21,44 @@ FONTS_LAYER = "base"
 PAGES_LAYER = "components"
 GAMES_LAYER = "games"
 
+_COMMENT = re.compile(r"^\s*/\*.*?\*/\n", re.MULTILINE | re.DOTALL)
+_INDENT = re.compile(r"^\s+", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """A joined style sheet, with its ETag."""
+class Joined:
+    """A joined file, with its ETag."""
 
-    css: str
+    text: str
     tag: str
+
+    @classmethod
+    def of(cls, text: str) -> Joined:
+        """Return a file with a text."""
+        return cls(text, hashlib.sha256(text.encode()).hexdigest()[:16])
 
 
 @cache
-def of_site(folder: Path, fonts: str) -> Sheet:
+def of_site(folder: Path, fonts: str) -> Joined:
     """Join the order of the layers, what brings the fonts, and every layer of a folder such as ``static/styles``."""
     layers = [_layer(path.name, path) for path in sorted(folder.iterdir()) if path.is_dir()]
     return _sheet((folder / ORDER).read_text(encoding="utf-8"), f"@layer {FONTS_LAYER} {{\n{fonts}}}\n", *layers)
 
 
 @cache
-def of_fonts(fonts: str) -> Sheet:
+def of_fonts(fonts: str) -> Joined:
     """Return what brings the fonts alone, for pages that have none of the site's style sheets."""
     return _sheet(fonts)
 
 
 @cache
-def of_pages(folder: Path) -> Mapping[str, Sheet]:
+def of_pages(folder: Path) -> Mapping[str, Joined]:
     """Return what each page of a folder such as ``static/pages`` has of its own."""
     return {path.stem: _sheet(_in_layer(PAGES_LAYER, path)) for path in sorted(folder.glob("*.css"))}
 
 
 @cache
-def of_game(folder: Path) -> Sheet:
+def of_game(folder: Path) -> Joined:
     """Join the style sheets of a game's folder ``static``; a game may have none."""
     return _sheet(_layer(GAMES_LAYER, folder))
 
@@ -63,6 +72,6 @@ def _in_layer(name: str, *files: Path) -> str:
     return f"@layer {name} {{\n{rules}}}\n"
 
 
-def _sheet(*texts: str) -> Sheet:
-    css = "".join(texts)
-    return Sheet(css, hashlib.sha256(css.encode()).hexdigest()[:16])
+def _sheet(*texts: str) -> Joined:
+    """Return a style sheet of several, without the comments and the indents that only people read."""
+    return Joined.of(_INDENT.sub("", _COMMENT.sub("", "".join(texts))))

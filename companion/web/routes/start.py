@@ -13,7 +13,7 @@ from companion.model.evenings import usual_minutes
 from companion.model.table import ServiceError, Table
 from companion.service.tables import Opening
 from companion.web.rendering.renderer import placer
-from companion.web.rendering.styles import Sheet
+from companion.web.rendering.styles import Joined
 from companion.web.rendering.subsets import FontError
 from companion.web.rendering.texts import LANGUAGES
 from companion.web.routes.uploads import MOST_FAULTS, OF_TABLE, OWN, Brought, brought, earlier, options_chosen
@@ -134,13 +134,23 @@ def game_style(game: str) -> Response:
     return _style(site().game_styles[site().game(game).name])
 
 
-def _style(sheet: Sheet) -> Response:
-    """Return a style sheet, or 304 if the browser has it already."""
-    response = Response(sheet.css, mimetype="text/css")
-    response.set_etag(sheet.tag)
+def _style(sheet: Joined) -> Response:
+    return _joined(sheet, "text/css")
+
+
+def _joined(file: Joined, mimetype: str) -> Response:
+    """Return a joined file, or 304 if the browser has it already."""
+    response = Response(file.text, mimetype=mimetype)
+    response.set_etag(file.tag)
     response.cache_control.no_cache = True
     response.make_conditional(request)
     return response
+
+
+@blueprint.get("/live.js")
+def live_script() -> Response:
+    """Return the script of all live pages."""
+    return _joined(site().live_script, "text/javascript")
 
 
 @blueprint.get("/games/<game>/static/<path:filename>")

@@ -1,9 +1,9 @@
 """The static files of the pages, under paths with a version, so that browsers can cache them for good.
 
-A page names ``/v/3f9c01d2a7b4/static/table.js``, and its imports are below the same version, which changes when any
-of the files does. So a phone that opens a page again requests only the page. A path without a version, or with that
-of another release, is answered too, but must be validated again: while companions of one installation are updated, a
-page may come from one and its files from another.
+A page names ``/v/3f9c01d2a7b4/live.js``, and that version changes when any of the files does. So a phone that opens a
+page again requests only the page. A path without a version, or with that of another release, is answered too, but
+must be validated again: while companions of one installation are updated, a page may come from one and its files from
+another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from flask import Flask, Response, abort, request
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication
 
-CACHED = frozenset({"static", "style", "page_style", "game_style", "game_static"})
+CACHED = frozenset({"static", "style", "page_style", "game_style", "game_static", "live_script"})
 """The plain names of the routes that are answered below a version."""
 
 YEAR_S = 365 * 24 * 3600
@@ -95,7 +95,7 @@ def _route() -> str:
 
 
 def _is_current(files: Files) -> bool:
-    """Return whether the answer is as old as the version: style sheets are, because they were joined at the start."""
+    """Return whether the answer is as old as the version: what was joined at the start is."""
     arguments = request.view_args or {}
     return "filename" not in arguments or files.unchanged(arguments.get("game", ""), arguments["filename"])
 
