@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import expect
@@ -30,7 +31,7 @@ def test_a_single_tap_never_ends_another_seats_turn_and_that_seat_can_take_it_ba
     beto.page.click(".region-action .for-another summary")
     button = beto.page.locator(".region-action .for-another button")
     button.click()
-    expect(button).to_have_attribute("data-armed", "")
+    expect(button).to_have_attribute("data-hint", "End Ana’s turn\nTap again to confirm")
     assert now() == first, "the first tap asks whether one is sure"
     confirm(button, lambda: now() == second)
     expect(ana.page.locator(".region-yours")).to_contain_text("Beto acted for Ana:")
@@ -67,10 +68,11 @@ def test_a_tap_on_one_thing_to_do_about_a_seat_does_not_confirm_another(companio
         beto.page.locator(f'#absent form:has(input[value="{mode}"]) button') for mode in ("pass", "anyone")
     )
     passes.click()
-    expect(passes).to_have_attribute("data-armed", "")
+    expect(passes).to_have_attribute("data-hint", "Skip their turns\nTap again to confirm")
     assert beto.page.locator("#absent button[data-armed]").count() == 1
     beto.page.wait_for_timeout(SLIP_MS)
     anyone.click()
-    expect(anyone).to_have_attribute("data-armed", "")
+    expect(anyone).to_have_attribute("data-hint", "Anyone acts, cards shown\nTap again to confirm")
+    expect(passes).not_to_have_attribute("data-hint", re.compile(""))
     assert companion.home.services.tables.get(table.id).chair(first).away == ""
     confirm(anyone, lambda: companion.home.services.tables.get(table.id).chair(first).away == "anyone")

@@ -147,8 +147,9 @@ export class Picker {
     if (!this.armed) return;
     for (const form of this.root.querySelectorAll("form[data-post]")) {
       const button = [...form.querySelectorAll("button")].find((each) => purpose(form, each) === this.armed.aim);
-      button?.setAttribute("data-armed", "");
-      button?.setAttribute("data-hint", `${button.textContent.trim()}\n${this.root.dataset.wordsConfirm}`);
+      if (!button) continue;
+      button.setAttribute("data-armed", "");
+      hint(button, this.root.dataset);
     }
   }
 
@@ -183,6 +184,20 @@ export class Picker {
     if (answer.regions) this.report.news(answer);
     this.report.say(answer.ok ? "" : answer.words);
   }
+}
+
+/** Ask for the second tap inside a button, in as many words as there is room for, after what it does if that fits too. */
+function hint(button, { wordsConfirm, wordsSure }) {
+  button.removeAttribute("data-hint");
+  const { scrollWidth, scrollHeight } = button;
+  const shown = button.cloneNode(true);
+  for (const unseen of shown.querySelectorAll(".for-reader")) unseen.remove();
+  const does = shown.textContent.trim().replace(/\s+/g, " ");
+  for (const words of [`${does}\n${wordsConfirm}`, wordsConfirm, wordsSure]) {
+    button.setAttribute("data-hint", words);
+    if (button.scrollWidth <= scrollWidth && button.scrollHeight <= scrollHeight) return;
+  }
+  button.removeAttribute("data-hint"); // the notice asks alone
 }
 
 /** What some moves of a seat would change, in words; nothing where nobody answers. */
