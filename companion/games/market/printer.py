@@ -62,5 +62,6 @@ PIECES: Mapping[str, Pieces] = {
         inset=4,
         pieces=_alike("turn", PLAYERS),
         cards=True,
+        backs=True,
     ),
 }
