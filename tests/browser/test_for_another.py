@@ -68,11 +68,11 @@ def test_a_tap_on_one_thing_to_do_about_a_seat_does_not_confirm_another(companio
         beto.page.locator(f'#absent form:has(input[value="{mode}"]) button') for mode in ("pass", "anyone")
     )
     passes.click()
-    expect(passes).to_have_attribute("data-hint", "Skip their turns\nTap again to confirm")
+    expect(passes).to_have_attribute("data-hint", re.compile("Tap again to confirm$"))
     assert beto.page.locator("#absent button[data-armed]").count() == 1
     beto.page.wait_for_timeout(SLIP_MS)
     anyone.click()
-    expect(anyone).to_have_attribute("data-hint", "Anyone acts, cards shown\nTap again to confirm")
+    expect(anyone).to_have_attribute("data-hint", re.compile("Tap again to confirm$"))
     expect(passes).not_to_have_attribute("data-hint", re.compile(""))
     assert companion.home.services.tables.get(table.id).chair(first).away == ""
     confirm(anyone, lambda: companion.home.services.tables.get(table.id).chair(first).away == "anyone")
