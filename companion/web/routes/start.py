@@ -50,6 +50,8 @@ OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
 NOTHING_BROUGHT = Brought()
 ICONS = (("icon-192", 192, "any"), ("icon-512", 512, "any"), ("icon-maskable-512", 512, "maskable"))
 """The manifest's drawn icons: file, size in px, purpose."""
+HOUR_MIN = 60
+"""Minutes above which an estimate is rounded to tens."""
 EVENING_MIN = 300
 """The longest game, in minutes, for one evening: a longer one is offered first only if it was played here last."""
 
@@ -289,7 +291,8 @@ class Offer(NamedTuple):
 def _offer(game: Game[Any], tables: Sequence[Table]) -> Offer:
     preset = _preset(game, _last_of(game, tables))
     here, played = usual_minutes(tables, game.name, preset)
-    minutes = here or game.page.minutes.get(preset, 0)
+    estimate = game.page.minutes.get(preset, 0)
+    minutes = here or (round(estimate, -1) if estimate > HOUR_MIN else estimate)
     return Offer(game, min(game.seatings), max(game.seatings), minutes, played if here else 0)
 
 

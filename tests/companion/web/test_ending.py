@@ -107,7 +107,12 @@ def test_an_end_has_the_evening_as_a_curve_and_an_award_and_the_deeds_of_each(
         words = home.app.extensions["site"].renderer.words("en", table)
         for seat, award in recap.awards.items():
             assert words(f"recap.award.{award.code}", **award.facts) in said
-            assert words(f"recap.{recap.labels[2]}", n=recap.deeds[seat][2]) in said
+            done = [
+                words(f"recap.{label}", n=n)
+                for place, (label, n) in enumerate(zip(recap.labels, recap.deeds[seat], strict=True))
+                if n or not place
+            ]
+            assert f"{words(f'recap.award.{award.code}', **award.facts)} {' · '.join(done)}" in said
         if any(len(curve.values) > 1 for curve in recap.curves):
             assert ending.count('class="curve-edge"') == len(recap.curves)
         assert "Another game" in said

@@ -116,7 +116,7 @@ def test_each_game_is_offered_with_its_picture_its_players_and_its_minutes(phone
     offers = _offers(phone)
     assert set(offers) == {"temple-front", "tile-king", "siege-cuauhtemoc", "library"}
     assert "2 to 4 players · about 20 min" in offers["tile-king"]
-    assert "2 players · about 133 min" in offers["siege-cuauhtemoc"]
+    assert "2 players · about 130 min" in offers["siege-cuauhtemoc"]
     assert "2 to 6 players · about 40 min" in offers["library"]
 
 
