@@ -17,6 +17,9 @@ BEGIN, END = "\ue000", "\ue001"
 SHORT = 6
 """The width of a name, in ems, that fits wherever names stand."""
 
+CUT = 20
+"""The width of a name, in ems, from which on a log's short lines may cut it; what hangs on it stays whole."""
+
 _WIDTHS = {"'.,": 0.38, "Iijl": 0.39, " -’ft": 0.5, "crsz": 0.6, "mM": 1.05, "W": 1.11, "w": 0.93}
 _CAPITAL, _OTHER, _WIDE = 0.86, 0.73, 1.3
 _LETTERS = {letter: width for letters, width in _WIDTHS.items() for letter in letters}
@@ -84,5 +87,8 @@ def _span(found: re.Match[str]) -> str:
     else:
         parts = str(escape(" ".join(words)))
     if len(words) == 1:
-        return f'<span class="name ems-{whole}" title="{name}">{escape(words[0])}</span>{last}'
+        inside = str(escape(words[0]))
+        if whole >= CUT and after:
+            inside = f'<span class="cut ems-{whole}">{before}{name}</span>{after}'
+        return f'<span class="name ems-{whole}" title="{name}">{inside}</span>{last}'
     return f'<span class="name-whole ems-{whole}" title="{name}">{parts}{last}</span>'

@@ -134,6 +134,12 @@ def test_a_long_name_is_kept_on_one_line_with_its_marks(said: str, kept: str) ->
     assert f' title="Nezahualcoyotl">{kept}</span>' in fitted(said.format(marked("Nezahualcoyotl")))
 
 
+def test_what_hangs_on_a_name_that_a_log_may_cut_stands_beside_what_is_cut() -> None:
+    name = "W" * 24
+    assert f'title="{name}"><span class="cut ems-28">{name}</span>:</span> March' in fitted(f"{marked(name)}: March")
+    assert "cut" not in fitted(f"{marked(name)} sits down")
+
+
 def test_the_words_of_a_long_name_are_of_one_size() -> None:
     assert fitted(marked("Nezahualcoyotl von Li")).count('class="name ems-10"') == 3
 
