@@ -15,8 +15,11 @@ from typing import TypeAlias
 Beat: TypeAlias = Callable[[float], None]
 """Called by a stage's own thread: "I made progress; expect another call within so many seconds, or I am stuck"."""
 
-IDLE_S = 1.0
+IDLE_S = 5.0
 """How long a stage that has nothing to do may sleep before its next heartbeat."""
+
+REST_S = IDLE_S + 3
+"""The deadline of a stage that waits for something to do."""
 
 SOON_S = 5.0
 """The deadline of a stage that waits only for its own work."""

@@ -27,7 +27,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from templo import contract
 from templo.bounded_log import BoundedLog
 from templo.broker import Address, BrokerSettings
-from templo.liveness import IDLE_S, NETWORK_S, SOON_S, Beat, no_heartbeat
+from templo.liveness import IDLE_S, NETWORK_S, REST_S, Beat, no_heartbeat
 
 BACKOFF_S = (0.5, 10.0)
 """The shortest and the longest wait between two attempts; each is twice the one before, and shortened by chance."""
@@ -325,7 +325,7 @@ class Connection:
         neither again, and a program that waited on would wait for ever.
         """
         return_due_s = time.monotonic() + self._return_s
-        while not self._wait(session.over, IDLE_S):
+        while not self._wait(session.over, min(IDLE_S, self._settings.keepalive_s / 2)):
             if time.monotonic() >= return_due_s:
                 self._returns_to = self._earlier()
                 if self._returns_to is not None:
@@ -358,7 +358,7 @@ class Connection:
         """Wait for an event; the thread's heartbeat goes on meanwhile."""
         until = math.inf if timeout_s is None else time.monotonic() + timeout_s
         while (left_s := until - time.monotonic()) > 0:
-            self._beat(SOON_S)
+            self._beat(REST_S)
             self._junk.settle()
             if event.wait(min(IDLE_S, left_s)):
                 return True
@@ -455,15 +455,19 @@ class Connection:
 
 
 class _Client(paho.Client):
-    """A client with a heartbeat in each turn of its thread's loop: every second when nothing happens."""
+    """A client with a heartbeat in each turn of its thread's loop."""
 
     def __init__(self, beat: Beat, **options: Any) -> None:
         super().__init__(CallbackAPIVersion.VERSION2, **options)
         self._beat = beat
 
+    def loop_forever(self, timeout: float = IDLE_S, retry_first_connection: bool = False) -> MQTTErrorCode:
+        """Run the loop; when nothing happens it turns as often as pings in time need, not every second."""
+        return super().loop_forever(min(timeout, self.keepalive / 4), retry_first_connection)
+
     def loop_misc(self) -> MQTTErrorCode:
         """Do what paho does between two messages."""
-        self._beat(SOON_S)
+        self._beat(REST_S)
         return super().loop_misc()
 
 

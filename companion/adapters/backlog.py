@@ -115,6 +115,7 @@ class Backlog:
         self._lanes: OrderedDict[_Key, deque[_Waiting]] = OrderedDict()
         self._events: deque[bool | None] = deque()
         self._count = 0
+        self._woken = False
         self._number = 0
         self._strangers = Allowance(clock, *STRANGERS)
         self._new_names = Allowance(clock, *NEW_NAMES)
@@ -125,6 +126,12 @@ class Backlog:
         """Add whether the broker can be reached, or None for the end, which comes after everything else."""
         with self._news:
             self._events.append(event)
+            self._news.notify()
+
+    def wake(self) -> None:
+        """Let `take` return, with nothing if nothing waits."""
+        with self._news:
+            self._woken = True
             self._news.notify()
 
     def expects(self, temple: str) -> bool:
@@ -153,7 +160,7 @@ class Backlog:
             return True
 
     def take(self, limit: int, timeout: float) -> list[Taken | bool | None]:
-        """Return up to `limit` messages from all lanes, in order of arrival; wait for the first.
+        """Return up to `limit` messages from all lanes, in order of arrival; wait for the first, or for `wake`.
 
         Events come before them, except the end.
         """
@@ -167,7 +174,8 @@ class Backlog:
                 if not taken and self._events:
                     taken.append(self._events.popleft())
                 left = until - self._clock()
-                if taken or left <= 0:
+                if taken or self._woken or left <= 0:
+                    self._woken = False
                     return taken
                 self._news.wait(min(left, _SOON_S) if self._count else left)
 

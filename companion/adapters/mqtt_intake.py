@@ -18,7 +18,7 @@ from companion.model.table import ServiceError
 from companion.service.services import Services
 from templo import contract
 from templo.broker import Address, BrokerSettings
-from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
+from templo.liveness import DISK_S, IDLE_S, REST_S, Beat, no_heartbeat
 from templo.mqtt import Beats, Connection
 
 log = logging.getLogger(__name__)
@@ -29,14 +29,14 @@ BATCH = 500
 RETRY_AFTER = 0.5
 """Seconds between attempts to store while the store fails."""
 
-SCORES_EVERY = 0.5
-"""Seconds between checks of the scores of the temples' tables."""
-
 ACK_EVERY = 60.0
 """Seconds between acknowledgements of an idle temple: they give the time to one without a time server."""
 
-TIME_EVERY = 0.5
-"""Seconds between checks of what the time alone changes."""
+LOOK_EVERY = 0.5
+"""The least seconds between two looks at what others are to know, and what the time alone changes."""
+
+LOOK_AFTER = 0.1
+"""Seconds from a change to the next look: the pages are first."""
 
 _READ = [each for each in contract.CONTRACT.read_by(contract.Role.COMPANION) if each.place is contract.Place.TEMPLE]
 _RETAINED = {each.leaf for each in _READ if each.retained}
@@ -79,8 +79,8 @@ class Intake:
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._moods: dict[str, contract.Mood] = {}
-        self._scores_due = 0.0
-        self._time_due = 0.0
+        self._is_news = True
+        self._look_due = 0.0
         self._shared = shared
         self._versions: Mapping[str, int] | None = None
         self._acknowledged: dict[str, tuple[str, str]] = {}
@@ -143,11 +143,28 @@ class Intake:
         if not self._waiting.put(temple, contract.decode(leaf, payload)):
             raise _refusal(temple)
 
+    def notice(self, topic: str) -> None:
+        """Look soon what has changed here; safe from any thread."""
+        if self._is_news:
+            return
+        self._look_due = max(self._look_due, time.monotonic() + LOOK_AFTER)
+        self._is_news = True
+        if threading.current_thread() is not self._thread:
+            self._waiting.wake()
+
     def _run(self) -> None:
         arrivals: list[_Arrival] = []
         while self._take(arrivals):
+            self._beat(REST_S)
+            arrivals = self._waiting.take(BATCH, self._patience())
             self._beat(DISK_S)
-            arrivals = self._waiting.take(BATCH, IDLE_S)
+
+    def _patience(self) -> float:
+        """Return the seconds until something is due, if nothing arrives or changes before."""
+        now = time.monotonic()
+        if self._is_news or self._shared or self._services.temples.awaits_something:
+            return max(0.0, self._look_due - now)
+        return min(IDLE_S, max(0.0, self._acks_due - now))
 
     def _take(self, arrivals: list[_Arrival]) -> bool:
         """Process messages in their order; return False at the end."""
@@ -174,12 +191,15 @@ class Intake:
             else:
                 self._receive(*each)
         self._store(tokens)
-        self._publish_scores()
-        if time.monotonic() >= self._time_due:
-            self._time_due = time.monotonic() + TIME_EVERY
+        if arrivals:
+            self.notice("")
+        if time.monotonic() >= self._look_due:
+            self._look_due = time.monotonic() + LOOK_EVERY
+            self._is_news = False  # first: what changes meanwhile is looked at again
             self._persist(self._services.temples.pass_time)
             self._subscribe_own()
             self._request_missing()
+            self._publish_scores()
             self._publish_changes()
         if time.monotonic() >= self._acks_due:
             self._acks_due = time.monotonic() + ACK_EVERY
@@ -208,9 +228,8 @@ class Intake:
 
         Home Assistant and a temple's lamps know no game.
         """
-        if not self._up or time.monotonic() < self._scores_due:
+        if not self._up:
             return
-        self._scores_due = time.monotonic() + SCORES_EVERY
         hotspot = self._hotspot()
         for temple in self._services.temples.own():
             try:
@@ -221,6 +240,7 @@ class Intake:
                 )
             except ServiceError as error:
                 log.error("cannot read what counts at a table, trying again: %s", error.facts["reason"])
+                self._is_news = True
                 return
             if score is not None:
                 self._scored[temple.name] = known
@@ -306,6 +326,7 @@ class Intake:
         self._subscribe_own()
         self._scored.pop(temple, None)
         self._moods.pop(temple, None)
+        self.notice(topic)
         known = self._services.temples.find(temple)
         if self._up and known and known.alive and known.source:
             self._acknowledge(temple, known.source)

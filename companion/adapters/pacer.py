@@ -14,6 +14,9 @@ from companion.model.table import ServiceError, Table
 from companion.service.services import Services
 from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
 
+RETRY_S = 1.0
+"""Seconds until a table that could not be read, or whose move could not be made, is tried again."""
+
 log = logging.getLogger(__name__)
 
 
@@ -84,7 +87,7 @@ class Pacer(Background):
             table = self._services.tables.find(table_id)
         except ServiceError as error:
             log.warning("table %s cannot be looked at, trying again: %s", table_id, error)
-            self._unread[table_id] = time.monotonic() + IDLE_S
+            self._unread[table_id] = time.monotonic() + RETRY_S
             return
         if table is None or not table.goes_on_by_itself:
             self._due.pop(table_id, None)
@@ -107,6 +110,6 @@ class Pacer(Background):
                 self._services.play.go_on(table_id)
             except ServiceError as error:
                 log.warning("the app's move at table %s waits: %s", table_id, error)
-                self._due[table_id] = now + IDLE_S
+                self._due[table_id] = now + RETRY_S
             except Exception:  # what a game's rules or its app player raise stops that table alone
                 log.exception("the app's move at table %s failed; people may go on", table_id)

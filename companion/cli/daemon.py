@@ -239,6 +239,7 @@ class _Daemon:
             self._message_end.look()
         self._hub.publish(topic)
         self._pacer.notice(topic)
+        self._intake.notice(topic)
 
     def _address(self, viewer: str) -> str:
         web = self._settings.web

@@ -115,11 +115,16 @@ class TempleRequests:
 
         self._workspace.run(work, temples=[name], live=True)
 
+    @property
+    def awaits_tokens(self) -> bool:
+        """Whether a temple has tokens that are not here."""
+        return any(each.due_s is not None for each in self._missing.values())
+
     def request_missing(self, now_s: float) -> None:
         """Request the missing tokens of each temple; `now_s` is of a monotonic clock.
 
-        Call it twice a second, and after tokens were stored. Only the temple's own ledger is considered, because a
-        request names a number and no ledger.
+        Call it twice a second while there are such tokens, and after some were stored. Only the temple's own ledger
+        is considered, because a request names a number and no ledger.
         """
 
         def work(name: str, change: Change) -> None:

@@ -145,6 +145,15 @@ class TempleService:
     def _apply_reachable(self, name: str) -> None:
         self._replace(name, lambda temple: replace(temple, reachable=self._reachable))
 
+    @property
+    def awaits_something(self) -> bool:
+        """Whether `pass_time` or a request for missing tokens may soon have something to do."""
+        return (
+            self.requests.awaits_tokens
+            or bool(self._workspace.owners.forgotten())
+            or any(each.rush or (each.request and each.request.pending) for each in self._workspace.temples.as_read())
+        )
+
     def pass_time(self) -> None:
         """Apply what follows from the time alone: an overdue reply, a minute without a token.
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from templo import files
-from templo.liveness import IDLE_S, SOON_S, Beat, no_heartbeat
+from templo.liveness import IDLE_S, REST_S, Beat, no_heartbeat
 
 HasLeft: TypeAlias = Callable[[], bool]
 """Returns whether nobody waits for the result any more."""
@@ -153,7 +153,7 @@ class ControlServer:
 
     def _run(self) -> None:
         while not self._closing:
-            self._beat(SOON_S)
+            self._beat(REST_S)
             try:
                 visitor, _ = self._socket.accept()
             except TimeoutError:
@@ -164,7 +164,7 @@ class ControlServer:
                 log.warning("a visitor to %s was lost: %s", self._path, error)
                 continue
             while not self._visitors.acquire(timeout=IDLE_S):
-                self._beat(SOON_S)
+                self._beat(REST_S)
             threading.Thread(target=self._serve, args=(visitor,), name="visitor", daemon=True).start()
 
     def _serve(self, visitor: socket.socket) -> None:

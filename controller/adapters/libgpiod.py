@@ -30,7 +30,7 @@ from controller.core.ports import (
 )
 from controller.core.proof import Pulse
 from templo.contract import Emitters, God, Kind, Timing
-from templo.liveness import IDLE_S, SOON_S
+from templo.liveness import IDLE_S, REST_S
 
 BUFFER = 1024
 """Edges that the kernel holds for all lines until they are read; its own default is 16 a line."""
@@ -209,7 +209,7 @@ class LineBeams(BeamSource):
         poll.register(self._receivers.fd, select.POLLIN)
         poll.register(self._wake[0], select.POLLIN)
         while True:
-            self._beat(SOON_S)
+            self._beat(REST_S)
             ready = {descriptor for descriptor, _ in poll.poll(IDLE_S * 1000)}
             if self._wake[0] in ready:
                 return

@@ -61,7 +61,7 @@ from controller.core.slots import ALARMING, Found, Slots
 from controller.core.status import StatusReporter
 from templo import contract
 from templo.contract import Beam, Flag, God, State
-from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
+from templo.liveness import DISK_S, IDLE_S, REST_S, Beat, no_heartbeat
 
 STANDSTILL_NS = SECOND // 20
 """If a wait takes this much longer than it should, the process was frozen, and the thread of its beams with it."""
@@ -137,8 +137,10 @@ class Pipeline:
         """Process messages until `Stop` comes, then record what fell and close the ledger."""
         self._settle()
         while True:
+            beat(REST_S)
+            items = self._next()
             beat(DISK_S)
-            for item in self._next():
+            for item in items:
                 if isinstance(item, Stop):
                     self._close()
                     return

@@ -18,7 +18,7 @@ from controller.core.ports import BackendContext, BeamSource, Capabilities, Leve
 from controller.core.proof import Pulse
 from controller.simulation.timeline import BelowChange, Change, Timeline
 from templo.contract import God, Kind, Timing
-from templo.liveness import IDLE_S, SOON_S
+from templo.liveness import IDLE_S, REST_S
 
 SPACING_NS = 90 * MS
 """From one token of a handful to the next, in one slot, on average: as fast as a bowl is swept."""
@@ -173,7 +173,7 @@ class SimulatedBeams(BeamSource):
     def _run(self) -> None:
         with self._changed:
             while not self._closing:
-                self.beat(SOON_S)
+                self.beat(REST_S)
                 if not self._plan:
                     self._changed.wait(IDLE_S)
                 elif (wait := self._plan[0][0] - self._now()) > 0:

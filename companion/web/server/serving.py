@@ -22,7 +22,7 @@ from companion.web.server.broadcast import THREADS, Broadcast
 from companion.web.server.connections import Connection, Connections, Listener, room_for
 from companion.web.server.threads import Threads
 from companion.web.server.wsgi import Application
-from templo.liveness import SOON_S, Beat, no_heartbeat
+from templo.liveness import REST_S, Beat, no_heartbeat
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -42,11 +42,8 @@ RESTING_S = 75.0
 FINISH_S = 2.0
 """Seconds for running requests at the end."""
 
-LOOK_S = 1.0
-"""How often connections that take too long are looked for."""
-
-PROBE_S = 2.0
-"""How often the worker threads must accept a test job."""
+LOOK_S = 4.0
+"""How often connections that take too long are looked for, and the threads must accept a test job."""
 
 BUSY_S = 10.0
 """How long all of them may be busy before they count as stuck."""
@@ -111,23 +108,23 @@ class Server:
         listener = await self._loop.create_server(
             lambda: Connection(self.connections, http), sock=self._socket, backlog=1024
         )
-        proving = asyncio.create_task(self._prove_pages())
-        while not self._stopping.is_set():
-            self._beat(SOON_S)
-            self.connections.close(due_by=time.monotonic())
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), LOOK_S)
+        watching = asyncio.create_task(self._watch())
+        await self._stopping.wait()
         listener.close()
-        proving.cancel()
+        watching.cancel()
         await runner.cleanup()
         self.connections.close()
         self._pages.end()
         streams.end()
 
-    async def _prove_pages(self) -> None:
+    async def _watch(self) -> None:
+        proof = self._pages.run(self._proof)
         while True:
-            await self._pages.run(self._proof)
-            await asyncio.sleep(PROBE_S)
+            self._beat(REST_S)
+            self.connections.close(due_by=time.monotonic())
+            await asyncio.sleep(LOOK_S)
+            if proof.done():
+                proof = self._pages.run(self._proof)
 
     def _proof(self) -> None:
         self._prove()

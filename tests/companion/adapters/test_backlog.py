@@ -175,6 +175,14 @@ def test_whoever_waits_is_woken_by_the_first_message(known: Known) -> None:
     assert taken == [("templo", token(1))]
 
 
+def test_whoever_waits_is_woken_for_something_else_too(known: Known) -> None:
+    backlog = Backlog(known, time.monotonic)
+    backlog.wake()
+    assert backlog.take(500, 60) == []
+    backlog.put_event(True)
+    assert backlog.take(500, 60) == [True]
+
+
 # -- at a real broker --
 
 

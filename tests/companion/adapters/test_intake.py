@@ -71,6 +71,7 @@ def listening(
 ) -> Iterator[Intake]:
     """Take in what a broker delivers; where the broker is up, from the first message on."""
     intake = Intake(home.services, BrokerSettings(host, port), "0" * 32, hotspot=hotspot)
+    home.workspace.on_change = intake.notice
     intake.start()
     try:
         if up:

@@ -329,7 +329,7 @@ def test_what_is_stuck_keeps_nobody_from_ending(
 def test_threads_that_are_all_busy_prove_nothing(
     monkeypatch: pytest.MonkeyPatch, serve: Callable[..., Server]
 ) -> None:
-    monkeypatch.setattr(serving, "PROBE_S", 0.01)
+    monkeypatch.setattr(serving, "LOOK_S", 0.01)
     going = threading.Event()
     beats: list[float] = []
 
