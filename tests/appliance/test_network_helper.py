@@ -274,7 +274,7 @@ def test_networkmanager_s_events_start_the_watch_and_no_timer_polls_for_it() -> 
     dispatcher = (ROOT / "systemd" / "NetworkManager" / "60-templo-mayor").read_text()
     assert "down) systemctl --no-block start templo-hotspot.service" in dispatcher
     timer = (ROOT / "systemd" / "templo-hotspot.timer").read_text()
-    assert "OnUnitInactiveSec=30min" in timer
+    assert "OnUnitInactiveSec=1d" in timer
     assert "OnUnitActiveSec" not in timer
 
 
