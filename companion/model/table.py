@@ -204,8 +204,8 @@ class Table:
     acted_for: Mapping[Seat, ActedFor] = field(default_factory=dict)
     """For each seat the last thing that another did for it, until the seat acts or undoes it."""
     requests: frozenset[str] = frozenset()
-    _known: dict[str, TokenAudit | None] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """A cache of what was computed about this moment; the next table starts with an empty one."""
+    _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """A cache of what every page of a change asks for; the next table starts with an empty one."""
 
     @classmethod
     def opened(cls, charter: Charter, game: Game[Any]) -> Table:
@@ -267,7 +267,12 @@ class Table:
     @property
     def on_turn(self) -> Seat | None:
         """The seat whose turn it is, while the game runs."""
-        return self.game.rules.on_turn(self.state) if self.began_at and not self.is_closed else None
+        if not self.began_at or self.is_closed:
+            return None
+        if "on_turn" not in self._known:
+            self._known["on_turn"] = self.game.rules.on_turn(self.state)
+        on_turn: Seat | None = self._known["on_turn"]
+        return on_turn
 
     @property
     def turn_began(self) -> datetime | None:
@@ -279,9 +284,10 @@ class Table:
         """What the game made of its tokens; None before it began, or if it uses no temple."""
         if not self.began_at:
             return None
-        if "audit" not in self._known:  # every page of a change asks for it
+        if "audit" not in self._known:
             self._known["audit"] = self.game.temple.audit(self.state) if self.game.temple else None
-        return self._known["audit"]
+        audit: TokenAudit | None = self._known["audit"]
+        return audit
 
     @property
     def tokens(self) -> int:

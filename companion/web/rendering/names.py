@@ -10,6 +10,7 @@ import html
 import math
 import re
 import unicodedata
+from functools import lru_cache
 
 from markupsafe import Markup, escape
 
@@ -60,6 +61,7 @@ def marked(name: str) -> str:
     return f"{BEGIN}{name}{END}"
 
 
+@lru_cache(maxsize=2048)
 def fitted(text: str) -> Markup:
     """Return a text, whose names are marked, as HTML: long ones can be fitted with what hangs on them.
 
