@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import logging
 import os
 import secrets
@@ -55,6 +56,8 @@ EXIT_DEAD = 70
 """A thread died; a supervisor should restart the companion."""
 
 WATCH_S = 2.0
+GARBAGE = 10_000
+"""New objects after which Python looks for garbage that refers to itself: a page makes some hundreds, and no such."""
 LOOPBACK = "127.0.0.1"
 COMMAND = "templo-mayor"
 """The command that shows the owner's code, where Debian's package is installed."""
@@ -184,6 +187,8 @@ class _Daemon:
             self._idleness.start()
         self._message_end.look()
         watch.start()
+        gc.freeze()  # what is here by now stays: no search for garbage goes through it again
+        gc.set_threshold(GARBAGE)
         print(f"ready {self._address(LOOPBACK)}", flush=True)
         drafts = demo.tables(self.services, wanted) if wanted else []
         try:
