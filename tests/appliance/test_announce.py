@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
 
-from companion.adapters.network.addresses import ANNOUNCED
+from companion.adapters.network.addresses import ANNOUNCED, address_changes
 from companion.adapters.network.avahi import AvahiError, GroupState
 from companion.appliance.announce import LOOK_S, RETRY_S, Announcer
 
@@ -21,6 +23,14 @@ class Group:
     addresses: Sequence[tuple[int, str]]
     avahi: Avahi
     closed: bool = False
+
+    def fileno(self) -> int:
+        return self.avahi.end.fileno()
+
+    def has_news(self) -> bool:
+        with suppress(BlockingIOError):
+            return bool(self.avahi.end.recv(100, socket.MSG_DONTWAIT))
+        return False
 
     def state(self) -> GroupState:
         self.avahi.answer()
@@ -40,6 +50,9 @@ class Avahi:
     reports: list[str] = field(default_factory=list)
     own_name: str = "raspberrypi.local"
 
+    def __post_init__(self) -> None:
+        self.end, self.says = socket.socketpair()
+
     def announcer(self) -> Announcer:
         return Announcer(self.publish, self.reports.append, lambda: self.own_name)
 
@@ -58,8 +71,11 @@ class Avahi:
 
 
 @pytest.fixture
-def avahi() -> Avahi:
-    return Avahi()
+def avahi() -> Iterator[Avahi]:
+    made = Avahi()
+    yield made
+    made.end.close()
+    made.says.close()
 
 
 def test_the_name_is_announced_once_and_reported_when_it_is_established(avahi: Avahi) -> None:
@@ -143,3 +159,27 @@ def test_a_daemon_that_was_started_anew_gets_the_name_at_the_next_look(avahi: Av
     announcer.look(HOME, 2 * LOOK_S)
     assert avahi.announced() == [HOME]
     assert avahi.reports[-1] == ANNOUNCED
+
+
+def test_nothing_is_looked_at_until_avahi_or_the_kernel_says_something(avahi: Avahi) -> None:
+    announcer = avahi.announcer()
+    other, rings = socket.socketpair()
+    with other, rings:
+        announcer.look([], 0)
+        rings.send(b"an address")
+        assert announcer.wait(other) == [other]
+        other.recv(100)
+        announcer.look(HOME, 1)
+        avahi.says.send(b"a collision")
+        assert announcer.wait(other) == []
+        avahi.state = GroupState.COLLISION
+        announcer.look(HOME, 2)
+        rings.send(b"an address")
+        assert announcer.wait(other) == [other]
+
+
+def test_the_kernel_says_when_an_address_may_have_changed() -> None:
+    with address_changes() as changes:
+        assert changes.getsockname()[1] == 0x10
+        with pytest.raises(BlockingIOError):
+            changes.recv(100)

@@ -18,6 +18,9 @@ _NOWHERE = "198.51.100.1"
 _DISCARD = 9
 """A port number for that; nothing is sent to it."""
 
+_IPV4_ADDRESSES = 0x10
+"""``RTMGRP_IPV4_IFADDR``, a group of rtnetlink's."""
+
 RESOLVER = Path("/etc/resolv.conf")
 
 ALIAS = "templo.local"
@@ -30,6 +33,13 @@ ANNOUNCED = f"announced as {ALIAS}"
 """What the unit that announces the alias reports to systemd while it does."""
 
 _HOST_NAME = HostName()
+
+
+def address_changes() -> socket.socket:
+    """Return a socket of the kernel's that can be read whenever an IPv4 address of this machine comes or goes."""
+    changes = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
+    changes.bind((0, _IPV4_ADDRESSES))
+    return changes
 
 
 def own_addresses() -> list[str]:

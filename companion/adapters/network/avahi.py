@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import IntEnum
 from typing import Any
 
-from jeepney import DBusAddress, DBusErrorResponse, new_method_call
+from jeepney import DBusAddress, DBusErrorResponse, MatchRule, message_bus, new_method_call
 from jeepney.io.blocking import open_dbus_connection
 from jeepney.wrappers import unwrap_msg
 
@@ -16,6 +17,12 @@ _NO_REVERSE = 16
 """The address itself leads to the machine's own name, which avahi announces already."""
 
 _ANSWER_S = 10.0
+_RESTARTED = MatchRule(
+    type="signal", sender=message_bus.bus_name, interface=message_bus.interface, member="NameOwnerChanged"
+)
+_RESTARTED.add_arg_condition(0, _AVAHI)
+_CHANGES = (_RESTARTED, MatchRule(type="signal", sender=_AVAHI, interface=f"{_AVAHI}.Server"))
+"""What avahi says to all; of its own announcement a connection learns without asking."""
 
 
 class AvahiError(Exception):
@@ -45,6 +52,8 @@ class Announcement:
         except (OSError, KeyError, ValueError, RuntimeError) as error:
             raise AvahiError(f"the system's D-Bus cannot be reached: {error}") from error
         try:
+            for rule in _CHANGES:
+                self._call(message_bus, "AddMatch", "s", (rule.serialise(),))
             (path,) = self._call(DBusAddress("/", _AVAHI, f"{_AVAHI}.Server"), "EntryGroupNew")
             self._group = DBusAddress(path, _AVAHI, f"{_AVAHI}.EntryGroup")
             for interface, address in addresses:
@@ -59,6 +68,20 @@ class Announcement:
         """Return what became of it; raises `AvahiError`, also when the daemon was restarted and forgot it."""
         (state,) = self._call(self._group, "GetState")
         return GroupState(state)
+
+    def fileno(self) -> int:
+        """Return the descriptor that can be read when avahi says something, or has gone."""
+        descriptor: int = self._connection.sock.fileno()
+        return descriptor
+
+    def has_news(self) -> bool:
+        """Take what avahi has said since the last call; return whether there was anything."""
+        said = False
+        with suppress(TimeoutError, OSError, ValueError):  # a connection that is gone says so to the next call
+            while True:
+                self._connection.receive(timeout=0)
+                said = True
+        return said
 
     def close(self) -> None:
         """Take it back: avahi frees what a connection announced when that ends."""
