@@ -66,17 +66,24 @@ def _ids(of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]) -> sa.Co
     return own.union_all(resent)
 
 
+def _kind(name: str) -> sa.ColumnElement[str]:
+    return sa.literal_column(f"'{name}'", sa.String).label("kind")
+
+
 # Built once: for a single token, building the queries takes longer than running them.
 _IDS_OF = _ids(lambda seq: seq.in_(sa.bindparam("seqs", expanding=True)))
 _IDS_FROM = _ids(lambda seq: seq >= sa.bindparam("mark"))
-_STORED = sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(sa.bindparam("ids", expanding=True)))
-_HELD = (
-    sa.select(QUARANTINE.c.token, DECISIONS.c.verdict)
+_IDS: sa.BindParameter[list[str]] = sa.bindparam("ids", expanding=True)
+_OF_IDS = sa.union_all(
+    sa.select(_kind("stored"), TOKENS.c.token, sa.literal_column("''", sa.String).label("fact")).where(
+        TOKENS.c.token.in_(_IDS)
+    ),
+    sa.select(_kind("held"), QUARANTINE.c.token, DECISIONS.c.verdict)
     .select_from(QUARANTINE.outerjoin(DECISIONS, _OF_DECISION))
-    .where(QUARANTINE.c.token.in_(sa.bindparam("ids", expanding=True)))
+    .where(QUARANTINE.c.token.in_(_IDS)),
+    sa.select(_kind("doubted"), DOUBTED.c.token, DOUBTED.c.reason).where(DOUBTED.c.token.in_(_IDS)),
 )
-
-_DOUBTED = sa.select(DOUBTED).where(DOUBTED.c.token.in_(sa.bindparam("ids", expanding=True)))
+"""Which tokens are stored, were ever held apart, with the verdict, and are doubted, with the reason."""
 _LAST_DOUBT = sa.select(sa.func.max(DOUBTS.c.number)).where(DOUBTS.c.source == sa.bindparam("source"))
 
 _CURRENT_OUTLINES = (
@@ -238,10 +245,10 @@ class SqlStore:
             new = {"ids": [token.token for token in tokens if ids[token.source].get(token.seq) != token.token]}
             if not new["ids"]:
                 return KnownTokens(ids, set(), {}, {})
-            stored = set(connection.execute(_STORED, new).scalars())
-            held = {row.token: row.verdict or "" for row in connection.execute(_HELD, new)}
-            doubted = {row.token: row.reason for row in connection.execute(_DOUBTED, new)}
-            return KnownTokens(ids, stored, held, doubted)
+            found: dict[str, dict[str, str]] = {"stored": {}, "held": {}, "doubted": {}}
+            for kind, token, fact in connection.execute(_OF_IDS, new):
+                found[kind][token] = fact or ""
+            return KnownTokens(ids, set(found["stored"]), found["held"], found["doubted"])
 
     def tokens(self, ids: Collection[str]) -> tuple[StoredToken, ...]:
         """Return the stored tokens with these ids, in the order of their numbers."""

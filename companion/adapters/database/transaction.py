@@ -38,6 +38,12 @@ _FENCE = (
     .where(sa.tuple_(OWNERS.c.topic, OWNERS.c.epoch).in_(sa.bindparam("owned", expanding=True)))
     .values(version=OWNERS.c.version + 1)
 )
+_ADD_TOKENS = sa.insert(TOKENS)
+_RAISE_MARK = (
+    sa.update(SOURCES)
+    .where(SOURCES.c.source == sa.bindparam("of"), SOURCES.c.mark <= sa.bindparam("to"))
+    .values(mark=sa.bindparam("to"))
+)
 _DOUBTED = sa.select(DOUBTED.c.token).where(DOUBTED.c.token.in_(sa.bindparam("ids", expanding=True)))
 
 
@@ -111,7 +117,7 @@ class SqlTransaction:
         """Store tokens whose numbers are new."""
         if tokens:
             rows = [{**token_row(stored), "table_id": stored.table_id} for stored in tokens]
-            self._connection.execute(sa.insert(TOKENS), rows)
+            self._connection.execute(_ADD_TOKENS, rows)
 
     def add_numbers(self, tokens: Sequence[contract.Token]) -> None:
         """Store further numbers of tokens that are stored already."""
@@ -157,6 +163,5 @@ class SqlTransaction:
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are stored without a gap."""
         # Under another temple's name it may have been raised further: then inserting it again is a conflict.
-        raised = sa.update(SOURCES).where(SOURCES.c.source == source, SOURCES.c.mark <= seq)
-        if not self._connection.execute(raised, {"mark": seq}).rowcount:
+        if not self._connection.execute(_RAISE_MARK, {"of": source, "to": seq}).rowcount:
             self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})
