@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
 
@@ -29,7 +30,8 @@ PACE = 0.04
 THREADS = 4
 
 SLICE = 200
-"""Streams that are served before pages have their turn."""
+SLICE_S = 0.005
+"""The most streams, and about the most seconds, that are served before they are sent and others have their turn."""
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +56,9 @@ class Stream(Protocol):
 class Followed(Protocol):
     """The connection of a stream."""
 
+    has_room: bool
+    """Whether its reader has taken most of what it was sent."""
+    on_room: Callable[[], object] | None
     on_lost: Callable[[], object] | None
 
 
@@ -65,26 +70,35 @@ class Broadcast:
         self._threads = threads
         self._rounds: dict[str, _Rounds] = {}
 
-    async def follow(self, stream: Stream, connection: Followed, write: Callable[[bytes], Awaitable[None]]) -> None:
-        """Write what a stream sends, until its end or that of its connection."""
+    async def follow(self, stream: Stream, connection: Followed, send: Callable[[bytes], None]) -> None:
+        """Send what a stream gives, until its end or that of its connection."""
         rounds = self._rounds.get(stream.key)
         if rounds is None:
             rounds = self._rounds[stream.key] = _Rounds(self._threads)
-        rounds.join(stream)
-        ended = False
+        follower = rounds.join(stream, connection, send)
+        connection.on_lost, connection.on_room = follower.over.cancel, rounds.look
         try:
-            while not ended:
-                piece = rounds.wait_for_next(stream)
-                connection.on_lost = piece.cancel
-                data, ended = await piece
-                await write(data)
+            await follower.over
         except asyncio.CancelledError:
-            if not piece.cancelled():
+            if not follower.over.cancelled():
                 raise
         finally:
-            connection.on_lost = None
+            connection.on_lost = connection.on_room = None
             if not rounds.leave(stream):
                 del self._rounds[stream.key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Follower:
+    """How a stream is sent: its connection, and what is done once it is over."""
+
+    connection: Followed
+    send: Callable[[bytes], None]
+    over: asyncio.Future[None]
+
+    @property
+    def waits(self) -> bool:
+        return self.connection.has_room and not self.over.done()
 
 
 class _Rounds:
@@ -93,37 +107,32 @@ class _Rounds:
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
         self._loop = asyncio.get_running_loop()
-        self._streams: set[Stream] = set()
-        self._waiting: dict[Stream, asyncio.Future[Piece]] = {}
-        """Those whose readers have taken what they were sent."""
+        self._followers: dict[Stream, _Follower] = {}
         self._behind: set[Stream] = set()
         """Those that were not sent the last news."""
         self._is_news = False
         self._changed = asyncio.Event()
         self._task = self._loop.create_task(self._serve())
 
-    def join(self, stream: Stream) -> None:
+    def join(self, stream: Stream, connection: Followed, send: Callable[[bytes], None]) -> _Follower:
         """Add a stream; it is served at once, as if there were news."""
-        self._streams.add(stream)
+        follower = self._followers[stream] = _Follower(connection, send, self._loop.create_future())
         self._behind.add(stream)
         stream.wake = self._news
+        self.look()
+        return follower
 
     def leave(self, stream: Stream) -> bool:
         """Remove a stream; return whether there are others."""
-        self._streams.discard(stream)
+        del self._followers[stream]
         self._behind.discard(stream)
-        self._waiting.pop(stream, None)
-        if not self._streams:
+        if not self._followers:
             self._task.cancel()
-        return bool(self._streams)
+        return bool(self._followers)
 
-    def wait_for_next(self, stream: Stream) -> asyncio.Future[Piece]:
-        """Return what a stream is to send next, once there is something."""
-        piece: asyncio.Future[Piece] = self._loop.create_future()
-        self._waiting[stream] = piece
-        if stream in self._behind:
-            self._changed.set()
-        return piece
+    def look(self) -> None:
+        """Serve those that are behind and have room."""
+        self._changed.set()
 
     def _news(self) -> None:
         if not self._is_news:
@@ -139,26 +148,43 @@ class _Rounds:
             self._changed.clear()
             if self._is_news:
                 self._is_news = False
-                self._behind |= self._streams
-            await self._round([stream for stream in self._waiting if stream in self._behind], fresh=True)
+                self._behind.update(self._followers)
+            await self._round(self._waiting(is_behind=True), fresh=True)
             if time.monotonic() >= beat:
                 beat = time.monotonic() + HEARTBEAT
-                await self._round([stream for stream in self._waiting if stream not in self._behind], fresh=False)
+                await self._round(self._waiting(is_behind=False), fresh=False)
             await asyncio.sleep(PACE)
 
+    def _waiting(self, *, is_behind: bool) -> list[Stream]:
+        return [
+            stream for stream, each in self._followers.items() if (stream in self._behind) is is_behind and each.waits
+        ]
+
     async def _round(self, streams: Sequence[Stream], *, fresh: bool) -> None:
-        for first in range(0, len(streams), SLICE):
-            some = streams[first : first + SLICE]
-            self._behind.difference_update(some)
+        while streams:
+            some = streams[:SLICE]
             pieces = await self._threads.run(partial(_next_of_each, some, fresh))
-            for stream, piece in zip(some, pieces, strict=True):
-                waiting = self._waiting.pop(stream, None)
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(piece)
+            self._behind.difference_update(some[: len(pieces)])
+            for stream, (data, ended) in zip(some, pieces, strict=False):
+                follower = self._followers.get(stream)
+                if follower is None or follower.over.done():
+                    continue
+                if data:
+                    follower.send(data)
+                if ended:
+                    follower.over.set_result(None)
+            streams = streams[len(pieces) :]
 
 
 def _next_of_each(streams: Sequence[Stream], fresh: bool) -> list[Piece]:
-    return [_next(stream, fresh) for stream in streams]
+    """Return what streams send next; after `SLICE_S` only what there is by then, so that the first need not wait."""
+    until = time.monotonic() + SLICE_S
+    pieces: list[Piece] = []
+    for stream in streams:
+        pieces.append(_next(stream, fresh))
+        if time.monotonic() >= until:
+            break
+    return pieces
 
 
 def _next(stream: Stream, fresh: bool) -> Piece:

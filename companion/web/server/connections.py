@@ -110,7 +110,10 @@ class Connections:
 class Connection(asyncio.Protocol):
     """One connection, in front of the protocol that answers its requests."""
 
-    __slots__ = ("_answering", "_connections", "_make", "_stage", "_transport", "_unread", "due", "on_lost", "who")
+    __slots__ = (
+        *("_answering", "_connections", "_make", "_stage", "_transport", "_unread"),
+        *("due", "has_room", "on_lost", "on_room", "who"),
+    )
 
     _transport: asyncio.Transport
 
@@ -124,6 +127,10 @@ class Connection(asyncio.Protocol):
         self.who = ""
         self.due = math.inf
         """When the connection is closed, unless what it waits for has come."""
+        self.has_room = True
+        """Whether the client has read most of what it was sent."""
+        self.on_room: Callable[[], object] | None = None
+        """Called when it has, while a stream is on the connection."""
         self.on_lost: Callable[[], object] | None = None
         """Called when the connection is lost while a stream is on it."""
 
@@ -179,8 +186,18 @@ class Connection(asyncio.Protocol):
             self._connections.was_used(self)
             self._look_for_head()
 
+    def send(self, data: bytes) -> None:
+        """Send bytes of an answer at once."""
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
+    def chunk(self, data: bytes) -> None:
+        """Send bytes, not empty, of an answer in chunks (RFC 9112)."""
+        self.send(b"%x\r\n%b\r\n" % (len(data), data))
+
     def pause_writing(self) -> None:
         """Note that the client does not read; a page does not wait for it for ever."""
+        self.has_room = False
         if self._answering is not None:
             self._answering.pause_writing()
             if self.on_lost is None:
@@ -188,6 +205,9 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         """Note that it has read."""
+        self.has_room = True
+        if self.on_room is not None:
+            self.on_room()
         if self._answering is not None:
             self._answering.resume_writing()
             self.due = math.inf

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from companion.settings import WebSettings
 from companion.web.server.activation import passed_socket
@@ -161,9 +161,14 @@ class Server:
         try:
             response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
             response.force_close()
+            is_chunked = request.version >= HttpVersion11
+            if is_chunked:
+                response.enable_chunked_encoding()
             await response.prepare(request)
             await response.write(answer.body)
-            await self._broadcast.follow(answer.stream, connection, response.write)
+            await self._broadcast.follow(
+                answer.stream, connection, connection.chunk if is_chunked else connection.send
+            )
             await response.write_eof()
             return response
         finally:

@@ -47,18 +47,23 @@ class Looks:
 
 @dataclass
 class Reader:
-    """A connection that takes bytes while its reader reads."""
+    """A connection that takes one piece more than its reader reads."""
 
-    reads: asyncio.Event = field(default_factory=asyncio.Event)
+    reads: bool = True
     got: list[bytes] = field(default_factory=list)
+    has_room: bool = True
+    on_room: Callable[[], object] | None = None
     on_lost: Callable[[], object] | None = None
 
-    def __post_init__(self) -> None:
-        self.reads.set()
-
-    async def write(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
+        assert self.has_room
         self.got.append(data)
-        await self.reads.wait()
+        self.has_room = self.reads
+
+    def read(self) -> None:
+        self.reads = self.has_room = True
+        if self.on_room is not None:
+            self.on_room()
 
 
 @dataclass
@@ -70,7 +75,7 @@ class Room:
 
     def follow(self, stream: Stream, reader: Reader | None = None) -> asyncio.Task[None]:
         reader = reader or Reader()
-        self.open.append(asyncio.create_task(self.broadcast.follow(stream, reader, reader.write)))
+        self.open.append(asyncio.create_task(self.broadcast.follow(stream, reader, reader.send)))
         return self.open[-1]
 
 
@@ -148,7 +153,7 @@ def test_a_burst_of_news_is_a_few_looks_of_which_the_last_comes_after_all_of_it(
 def test_a_stream_whose_reader_is_slow_has_its_news_once_it_has_read() -> None:
     async def test(room: Room) -> None:
         slow, other, reader = Looks(), Looks(), Reader()
-        reader.reads.clear()
+        reader.reads = False
         room.follow(slow, reader)
         room.follow(other)
         await until(lambda: slow.fresh == other.fresh == [True])
@@ -156,7 +161,7 @@ def test_a_stream_whose_reader_is_slow_has_its_news_once_it_has_read() -> None:
             slow.wake()
             await until(lambda served=served: other.fresh == [True] * served)  # type: ignore[misc]
         assert slow.fresh == [True]
-        reader.reads.set()
+        reader.read()
         await until(lambda: slow.fresh == [True, True])
 
     in_room(test)
@@ -242,14 +247,14 @@ def test_what_a_slow_reader_did_not_take_is_in_its_next_event() -> None:
 
         events = EventStream("t", look, Plain(), "", "")
         events.place = hub.open(["t"], events.news)
-        reader.reads.clear()
+        reader.reads = False
         room.follow(events, reader)
         await until(lambda: reader.got)
         for number, region in enumerate(("first", "second"), 1):
             changes[region] = Region(region, number)
             hub.publish("t")
             await asyncio.sleep(0.1)
-        reader.reads.set()
+        reader.read()
         await until(lambda: len(reader.got) == 2)
         assert b"first" in reader.got[1]
         assert b"second" in reader.got[1]
