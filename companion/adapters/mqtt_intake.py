@@ -245,7 +245,7 @@ class Intake:
             if score is not None:
                 self._scored[temple.name] = known
                 self._publish(temple.name, score)
-            if (mood := mood_of(table, hotspot)) != self._moods.get(temple.name):
+            if (mood := mood_of(table, temple, hotspot)) != self._moods.get(temple.name):
                 self._moods[temple.name] = mood
                 self._publish(temple.name, mood)
 

@@ -34,11 +34,19 @@ class OutlineRecord:
 
 @dataclass(frozen=True, slots=True)
 class TempleRecord:
-    """A stored temple: its ledger and the table that it serves."""
+    """A stored temple: its ledger, the table that it serves, its owner's token, and its lake's two heaps."""
 
     name: str
     source: str | None = None
     table_id: str | None = None
+    token: str = ""
+    huitzilopochtli: int = 0
+    tlaloc: int = 0
+
+    @property
+    def heaps(self) -> dict[contract.God, int]:
+        """The heaps by their gods."""
+        return {contract.God.HUITZILOPOCHTLI: self.huitzilopochtli, contract.God.TLALOC: self.tlaloc}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,11 @@ class StoredToken:
     token: contract.Token
     received_at: datetime
     table_id: str | None = None
+
+    @property
+    def fell(self) -> bool:
+        """Whether a beam saw it, so that it lies in the lake: a test that no beam saw does not."""
+        return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= self.token.flags
 
     def arrival(self) -> tuple[datetime, int, str]:
         """Return what orders tokens as the store does, by their arrival; those of one batch arrive together."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from companion.model.ports import StoredToken
 from companion.model.table import Table
+from companion.model.temples import Temple
 from templo import contract
 
 
@@ -29,12 +30,13 @@ def score_of(table: Table | None, tokens_of: Callable[[str], Sequence[StoredToke
     return contract.Score(table.id, totals)
 
 
-def mood_of(table: Table | None, hotspot: bool = False) -> contract.Mood:
-    """Return the mood for a temple's lamps: the signals of its table's game, and an open hotspot.
+def mood_of(table: Table | None, temple: Temple, hotspot: bool = False) -> contract.Mood:
+    """Return the mood for a temple's lamps: an open hotspot, heaps to be levelled, and its game's signals.
 
-    Without a table, or before its game begins, there are no signals of a game.
+    Without a table, or before its game begins, there is an open hotspot alone.
     """
-    own = ("hotspot",) if hotspot else ()
+    is_running = table is not None and table.phase == "running"
+    own = (*(["hotspot"] if hotspot else []), *(f"level_{god}" for god in temple.to_level if is_running))
     if table is None or table.state is None or table.is_closed or table.game.temple is None:
         return contract.Mood(table.id if table else None, own)
     mood = table.game.temple.mood(table.state)

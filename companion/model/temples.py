@@ -10,7 +10,8 @@ from typing import NamedTuple
 from companion.model.missing import Trouble
 from companion.model.ports import COUNTED, HISTORY, OldTokens, StoredToken, TempleRecord
 from companion.model.requests import TempleRequest
-from templo import contract
+from templo import contract, lake
+from templo.shrines import LEFT_TO_RIGHT
 
 RECENT = 120
 """How many of a temple's last tokens are in memory, for the plot of widths."""
@@ -59,6 +60,10 @@ class Temple:
     source: str | None = None
     """The ledger whose tokens count as this temple's."""
     table_id: str | None = None
+    heaps: Mapping[contract.God, int] = field(default_factory=lambda: dict.fromkeys(contract.God, 0))
+    """How many tokens fell on each side of its lake since somebody levelled it, or a game began with an empty one."""
+    token: str = ""
+    """What is played with, by its owner: a kind of `lake.KINDS`, `lake.DEEP`, or empty for what calibration saw."""
     status: contract.Status | None = None
     conflict: contract.Status | None = None
     """The last status of a second ledger under the same name, while both run; its tokens wait for a person."""
@@ -89,12 +94,39 @@ class Temple:
 
     def stored(self) -> TempleRecord:
         """Return the part of it that is stored."""
-        return TempleRecord(self.name, self.source, self.table_id)
+        return TempleRecord(
+            self.name,
+            self.source,
+            self.table_id,
+            self.token,
+            self.heaps[contract.God.HUITZILOPOCHTLI],
+            self.heaps[contract.God.TLALOC],
+        )
 
     @property
     def rush(self) -> int:
         """How many of its tokens arrived within the last minute, if they are more than hands give; otherwise 0."""
         return len(self.falls) if len(self.falls) > MOST_BY_HAND else 0
+
+    @property
+    def heap(self) -> int | None:
+        """How many tokens on one side of its lake call for a hand; None if none do, or nobody knows their kind."""
+        return lake.heap_of(self.token, self.findings.limits.get("band_ms") if self.findings else None)
+
+    @property
+    def to_level(self) -> tuple[contract.God, ...]:
+        """The gods whose heap calls for a hand, as their shrines stand.
+
+        >>> from templo.contract import God
+        >>> Temple("attic", heaps={God.TLALOC: 900, God.HUITZILOPOCHTLI: 3}, token="skull").to_level
+        (<God.TLALOC: 'tlaloc'>,)
+        """
+        heap = self.heap
+        return tuple(god for god in map(contract.God, LEFT_TO_RIGHT) if heap and self.heaps[god] >= heap)
+
+    def levelled(self) -> Temple:
+        """Return the temple after somebody levelled its lake, or emptied it."""
+        return replace(self, heaps=dict.fromkeys(contract.God, 0))
 
     @property
     def undecided(self) -> OldTokens | None:
@@ -166,6 +198,9 @@ class Temple:
             if contract.Flag.TEST not in stored.token.flags and not left_out:
                 totals[stored.token.god] += 1
         new = [stored for stored in new if not self._is_old(stored)]
+        heaps = dict(self.heaps)
+        for stored in new:
+            heaps[stored.token.god] += stored.fell
         recent = tuple(sorted((*self.recent, *new), key=StoredToken.arrival, reverse=True)[:RECENT])
         falls = self.falls
         if news := [each for each in new if _is_news(each)]:
@@ -174,6 +209,7 @@ class Temple:
             self,
             recent=recent,
             totals=totals,
+            heaps=heaps,
             quarantined=self.quarantined + quarantined,
             falls=falls,
             request=self.request and self.request.saw(new),
@@ -191,6 +227,8 @@ class Temple:
             self,
             source=stored.source,
             table_id=stored.table_id,
+            heaps=stored.heaps,
+            token=stored.token,
             recent=stored.recent,
             totals=stored.totals,
             quarantined=stored.quarantined,

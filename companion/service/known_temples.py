@@ -141,6 +141,8 @@ class KnownTemples:
             record.name,
             record.source,
             record.table_id,
+            record.heaps,
+            record.token,
             recent=self._store.recent(record.name, RECENT),
             totals=self._store.totals(record.name),
             quarantined=self._store.quarantined(record.name),

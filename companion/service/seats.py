@@ -153,14 +153,16 @@ class SeatService:
         """
 
         def work(change: Change) -> Table:
-            table = change.table(table_id)
+            table = change.lock_with_temple(table_id)
             by = proved(table, proof)
             if table.phase == "lobby" and empty:
                 self._settle_empty(change, table, by, empty)
             change.enter(table_id, by, Begin())
+            if table.temple:  # The tokens are in the players' hands now.
+                change.put(change.temple(table.temple).levelled())
             return play_on(change, table_id, self._workspace.below)
 
-        table = self._workspace.run(work, tables=[table_id])
+        table = self._workspace.run(work)
         if table.temple:
             self._requests.end_calibration(table.temple)
         return table

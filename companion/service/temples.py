@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from companion.model.table import ServiceError
 from companion.model.temples import Source, Temple
 from companion.service.arrivals import TokenIntake
 from companion.service.change import Change
@@ -18,6 +19,7 @@ from companion.service.serving import Serving
 from companion.service.workspace import Workspace
 from templo import contract
 from templo.bounded_log import BoundedLog
+from templo.lake import DEEP, KINDS
 
 log = logging.getLogger(__name__)
 
@@ -128,13 +130,24 @@ class TempleService:
 
     def receive_findings(self, name: str, findings: contract.Findings) -> None:
         """Process a temple's findings."""
-        if self._workspace.temples.seen(name) is not None:
-            self._replace(name, lambda temple: replace(temple, findings=findings), visible=False)
+        if (known := self._workspace.temples.seen(name)) is not None:
+            is_news = replace(known, findings=findings).to_level != known.to_level
+            self._replace(name, lambda temple: replace(temple, findings=findings), visible=is_news)
 
     def receive_noise(self, name: str, noise: contract.Noise) -> None:
         """Process a temple's counts of glitches and missed edges."""
         if self._workspace.temples.seen(name) is not None:
             self._replace(name, lambda temple: replace(temple, noise=noise), visible=False)
+
+    def level(self, name: str) -> None:
+        """Count the heaps of a temple's lake from 0, because somebody has levelled it."""
+        self._workspace.run(lambda change: change.put(change.temple(name).levelled()), temples=[name])
+
+    def set_token(self, name: str, token: str) -> None:
+        """Set which token a temple is played with; raises `ServiceError` ``bad_move`` for one that is unknown."""
+        if token not in ("", DEEP, *(kind.name for kind in KINDS)):
+            raise ServiceError("bad_move")
+        self._workspace.run(lambda change: change.put(replace(change.temple(name), token=token)), temples=[name])
 
     def set_reachable(self, reachable: bool) -> None:
         """Set whether the broker can be reached."""

@@ -113,11 +113,18 @@ def _by_turns(god: God, now_ns: int, scene: Scene) -> float:
     return 0.4 if is_first is (god is God.HUITZILOPOCHTLI) else 0.0
 
 
+def _slow(whose: God) -> Callable[[God, int, Scene], float]:
+    """Light one god's shrine for a second and a half of every three."""
+    return lambda god, now_ns, scene: 0.6 if god is whose and now_ns % (3 * SECOND) < 1500 * MS else 0.0
+
+
 SIGNALS: Mapping[str, Signal] = {
     "flood": Signal(BLUE, _wave, (523.0, 440.0, 349.0)),
     "war": Signal(RED, _heartbeat, (262.0, 262.0, 392.0)),
     "countdown": Signal(WHITE, _countdown, (880.0, 880.0)),
     "hotspot": Signal(WHITE, _by_turns, (440.0, 659.0)),
+    "level_tlaloc": Signal(WHITE, _slow(God.TLALOC), (659.0, 523.0)),
+    "level_huitzilopochtli": Signal(WHITE, _slow(God.HUITZILOPOCHTLI), (659.0, 523.0)),
 }
 """Every signal that lamps know, by its code in `templo.contract.Mood`; a new one is a line here."""
 

@@ -14,12 +14,27 @@ AGAIN_MS = 1000
 GLOW_MS = 900
 NOTE_MS = 160
 CHIRPS = ((784,), (1175,))
-TUNES = {"flood": (523, 440, 349), "war": (262, 262, 392), "countdown": (880, 880), "hotspot": (440, 659)}
+TUNES = {
+    "flood": (523, 440, 349),
+    "war": (262, 262, 392),
+    "countdown": (880, 880),
+    "hotspot": (440, 659),
+    "level_huitzilopochtli": (659, 523),
+    "level_tlaloc": (659, 523),
+}
 DARK = (0.0, 0.0, 0.0)
 AMBER = (1.0, 0.45, 0.0)
 WHITE = (1.0, 0.9, 0.7)
 GLOWS = ((1.0, 0.3, 0.05), (0.1, 0.5, 1.0))
-COLOURS = {"flood": (0.0, 0.25, 1.0), "war": (1.0, 0.05, 0.0), "countdown": WHITE, "hotspot": WHITE}
+LEVELS = ("level_huitzilopochtli", "level_tlaloc")
+COLOURS = {
+    "flood": (0.0, 0.25, 1.0),
+    "war": (1.0, 0.05, 0.0),
+    "countdown": WHITE,
+    "hotspot": WHITE,
+    LEVELS[0]: WHITE,
+    LEVELS[1]: WHITE,
+}
 _SHORT_MS = 150
 _ALARM = 0.5
 _STEADY = 0.4
@@ -67,6 +82,8 @@ def _signal(code, god, now_ms, left):
         return 0.9 * blinks(min(left or 0, 20), 8000, now_ms)
     if code == "hotspot":
         return 0.4 if (now_ms % 2000 < 1000) == (god == 0) else 0.0
+    if code == LEVELS[god]:
+        return 0.6 if now_ms % 3000 < 1500 else 0.0
     return 0.0
 
 

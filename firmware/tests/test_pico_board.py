@@ -81,7 +81,9 @@ def test_a_real_micropython_refuses_settings_and_keeps_the_rest(tmp_path: Path) 
     assert result == [right | {"broker": "10.0.0.2"}, sorted(wrong), 14]
 
 
-LIGHTS = """
+SHOWN = ("", "flood", "war", "countdown", "hotspot", "level_tlaloc", "level_huitzilopochtli")
+
+LIGHTS = f"""
 import json, lights
 
 def step():
@@ -89,8 +91,8 @@ def step():
     light = (True, 200, (255, 150, 60), "signals")
     shown = []
     for now in range(begin, begin + 8000, 70):
-        for signals in ((), ("flood",), ("war",), ("countdown",), ("hotspot",)):
-            shown.append(lights.colour(1, now, begin, False, True, False, signals, 3, light))
+        for signal in {SHOWN}:
+            shown.append(lights.colour(1, now, begin, False, True, False, (signal,), 3, light))
     return json.dumps(shown)
 """
 
@@ -98,10 +100,10 @@ def step():
 def test_lamps_have_the_same_colours_under_a_real_micropython_as_on_a_raspberry_pi(tmp_path: Path) -> None:
     begin, expected = 10**8, []
     for now in range(begin, begin + 8000, 70):
-        for signals in ((), ("flood",), ("war",), ("countdown",), ("hotspot",)):
+        for signal in SHOWN:
             shrine, scene = (
                 Shrine(begin * MS, finding=True),
-                Scene(signals, 3, light=replace(AT_FIRST, brightness=200)),
+                Scene((signal,), 3, light=replace(AT_FIRST, brightness=200)),
             )
             expected.append(colour(God.TLALOC, shrine, scene, now * MS))
     shown = micropython(tmp_path, LIGHTS)

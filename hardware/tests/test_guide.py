@@ -9,6 +9,7 @@ from hardware import steps
 from hardware.bill import bill
 from hardware.catalogue import pieces
 from hardware.parameters import TEMPLE
+from templo.lake import KINDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -32,6 +33,12 @@ def test_the_bill_the_pictures_and_the_guide_show_the_same_board() -> None:
     assert bool(cables) == (TEMPLE.controller == "outside")
     guide = (DOCS / "build.md").read_text("utf-8")
     assert ("made from the assembly, with the board outside" in guide) == (TEMPLE.controller == "outside")
+
+
+def test_the_guide_says_from_how_many_tokens_on_the_lake_is_to_be_levelled() -> None:
+    heap = {kind.name: kind.heap for kind in KINDS}
+    words = "from {bead_10} beads of 10 mm on one side on, {bean} beans, {bead_12} beads of 12 mm or {skull} skulls"
+    assert words.format_map(heap) in (DOCS / "build.md").read_text("utf-8")
 
 
 def test_the_guide_shows_a_picture_of_every_step() -> None:

@@ -245,8 +245,8 @@ class Mood:
     """Retained, by the companion: the signals of the moment for a temple's lamps; none while all is calm.
 
     Codes of today: `flood` and `war` (what threatens, or has ended the game), `countdown` (the last turns, of which
-    `left` remain), `hotspot` (the companion's machine has opened a Wi-Fi of its own). Readers ignore a code that they
-    do not know.
+    `left` remain), `hotspot` (the companion's machine has opened a Wi-Fi of its own), `level_tlaloc` and
+    `level_huitzilopochtli` (the heap in that god's lake needs a hand). Readers ignore a code that they do not know.
     """
 
     leaf: ClassVar[str] = "mood"

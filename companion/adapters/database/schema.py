@@ -71,6 +71,9 @@ TEMPLES = sa.Table(
     sa.Column("name", sa.String(32), primary_key=True),
     sa.Column("source", sa.String(32)),
     sa.Column("table_id", sa.ForeignKey("game_table.id")),
+    sa.Column("token", sa.String(16), nullable=False),
+    sa.Column("huitzilopochtli", sa.Integer, nullable=False),
+    sa.Column("tlaloc", sa.Integer, nullable=False),
 )
 
 SOURCES = sa.Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -108,10 +109,10 @@ class SqlTransaction:
 
     def set_temple(self, temple: TempleRecord) -> None:
         """Insert or update a temple."""
-        fields = {"source": temple.source, "table_id": temple.table_id}
+        fields = asdict(temple)
         changed = self._connection.execute(sa.update(TEMPLES).where(TEMPLES.c.name == temple.name), fields)
         if not changed.rowcount:
-            self._connection.execute(sa.insert(TEMPLES), {"name": temple.name, **fields})
+            self._connection.execute(sa.insert(TEMPLES), fields)
 
     def add_tokens(self, tokens: Sequence[StoredToken]) -> None:
         """Store tokens whose numbers are new."""

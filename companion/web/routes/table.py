@@ -309,6 +309,18 @@ def serve(table_id: str) -> Response:
     return _done(table_id)
 
 
+@blueprint.post("/temple/level")
+def level(table_id: str) -> Response:
+    """Count the heaps of the temple's lake from 0 where one called for a hand, from a phone at the table."""
+    here = site()
+    table = here.services.tables.get(table_id)
+    if not here.held(table):
+        raise ServiceError("not_seated")
+    if table.temple and here.services.temples.get(table.temple).to_level:
+        here.services.temples.level(table.temple)
+    return _done(table_id)
+
+
 @blueprint.get("/picks")
 def picks(table_id: str) -> Response:
     """Show the next level of a seat's choices, or return it to our script as forms."""

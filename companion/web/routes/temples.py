@@ -85,6 +85,34 @@ def ask_at_table(table_id: str) -> Response:
     return _send(table.temple)
 
 
+@blueprint.post("/temples/<name>/lake")
+def lake(name: str) -> Response:
+    """Say that a temple's lake was levelled, or what it is played with, without a running game: anybody may."""
+    if game_runs(site().services.temples.get(name)):
+        return refused(name, ServiceError("game_runs"), FORBIDDEN)
+    return _lake(name)
+
+
+@blueprint.post("/t/<table_id>/temple/lake")
+def lake_at_table(table_id: str) -> Response:
+    """Say the same of a table's temple: only people at the table, or with its code, may."""
+    here = site()
+    table = here.services.tables.get(table_id)
+    if not table.temple:
+        raise ServiceError("no_temple_here")
+    if not here.trusted(table):
+        return refused(table.temple, ServiceError("game_runs"), FORBIDDEN)
+    return _lake(table.temple)
+
+
+def _lake(name: str) -> Response:
+    if request.form.get("levelled"):
+        site().services.temples.level(name)
+    else:
+        site().services.temples.set_token(name, request.form.get("kind", "?"))
+    return done(name)
+
+
 def _send(name: str) -> Response:
     form = request.form
     what, post_id = form.get("what", ""), request_id()

@@ -137,6 +137,8 @@ def _table_health(services: Services, table: Table, temple: Temple | None, audie
         "notice": temple.notices[-1].code if temple and temple.notices else "",
         "held": temple.quarantined if temple else 0,
         "rush": _rush(table, temple, audience),
+        "level": [*temple.to_level] if temple and table.phase == "running" else [],
+        "may_level": bool(audience.seats),
         "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
         "temples": [other.name for other in services.temples.all()] if may_choose else [],
         "busy": [other.name for other in services.temples.all() if other.table_id not in (None, table.id)]

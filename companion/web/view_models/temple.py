@@ -18,7 +18,7 @@ from companion.model.table import OWN_DOUBTS, Table
 from companion.model.temples import BEAM_FAULTS, Temple
 from companion.service.services import Services
 from companion.web.view_models.table import tone
-from templo import contract
+from templo import contract, lake
 from templo.shrines import LEFT_TO_RIGHT
 
 LISTED = 8
@@ -76,7 +76,7 @@ class Todo(NamedTuple):
     """One thing that somebody should do: what was found of which slot, or what else waits."""
 
     kind: str
-    """``health``, ``finding``, ``request``, ``notice``, ``old``, ``held``, ``unclaimed`` or ``doubted``."""
+    """``health``, ``finding``, ``request``, ``notice``, ``old``, ``level``, ``held``, ``unclaimed``, ``doubted``."""
     code: str
     god: str = ""
     facts: Mapping[str, float] = {}
@@ -105,6 +105,7 @@ def temple_view_model(services: Services, name: str) -> ViewModel:
         "widths": {"slots": [_widths(temple, contract.God(god)) for god in LEFT_TO_RIGHT]},
         "ledger": _ledger(services, temple, serves),
         "recent": {"tokens": [_token(stored) for stored in temple.recent[:LISTED]]},
+        "heaps": _heaps(temple, serves),
         "serving": _serving(services, temple, serves),
         "source": _source(temple),
     }
@@ -126,6 +127,8 @@ def todos(temple: Temple, serves: Table | None) -> list[Todo]:
     found += [Todo("notice", each.code, since=contract.format_utc(each.at)) for each in temple.notices]
     if temple.undecided:
         found.append(Todo("old", "old", facts={"n": temple.undecided.through}))
+    if serves and serves.phase == "running":
+        found += [Todo("level", "level", god, {"n": temple.heaps[god]}) for god in temple.to_level]
     if temple.quarantined:
         found.append(Todo("held", "held", facts={"n": temple.quarantined}))
     waiting = Counter("" if each.doubt in OWN_DOUBTS else each.doubt for each in serves.unclaimed) if serves else {}
@@ -292,9 +295,7 @@ def _reports(answer: Selftest) -> list[dict[str, Json]]:
 
 
 def _widths(temple: Temple, god: contract.God) -> dict[str, Json]:
-    tokens = [stored.token for stored in reversed(temple.recent) if stored.token.god is god and _real(stored)][
-        -DRAWN:
-    ]
+    tokens = [stored.token for stored in reversed(temple.recent) if stored.token.god is god and stored.fell][-DRAWN:]
     limits = temple.findings.limits if temple.findings else {}
     low, high = limits.get("narrow_ms"), limits.get("band_ms")
     clean = [token.width_ms for token in tokens if contract.Flag.JAM not in token.flags]
@@ -311,11 +312,6 @@ def _widths(temple: Temple, god: contract.God) -> dict[str, Json]:
         "highest": round(max(clean), 1) if clean else None,
         "outside": outside,
     }
-
-
-def _real(stored: StoredToken) -> bool:
-    """Say whether a beam gave this token: a test that no beam saw has no width of its own."""
-    return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= stored.token.flags
 
 
 def _ledger(services: Services, temple: Temple, serves: Table | None) -> Mapping[str, Json]:
@@ -371,6 +367,19 @@ def _serving(services: Services, temple: Temple, serves: Table | None) -> Mappin
             for table in tables
             if table.phase != "over" and table.game.temple and table.id != temple.table_id
         ],
+    }
+
+
+def _heaps(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
+    seen = temple.findings.limits.get("band_ms") if temple.findings else None
+    return {
+        "temple": temple.name,
+        "table": serves.id if serves and serves.phase == "running" else "",
+        "slots": [{"god": god, "heap": temple.heaps[contract.God(god)]} for god in LEFT_TO_RIGHT],
+        "heap": temple.heap,
+        "token": temple.token,
+        "seen": lake.kind_seen(seen).name if seen else "",
+        "kinds": [kind.name for kind in lake.KINDS] + [lake.DEEP],
     }
 
 

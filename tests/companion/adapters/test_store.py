@@ -63,13 +63,13 @@ def test_a_table_is_read_as_it_was_entered(url: str) -> None:
         change.add_table(CHARTER)
         change.append(CHARTER.id, entries)
         change.set_keys(CHARTER.id, {"east": "f" * 64})
-        change.set_temple(TempleRecord("templo", SOURCE, CHARTER.id))
+        change.set_temple(TempleRecord("templo", SOURCE, CHARTER.id, "bean", 3, 4))
     store.close()
     store = SqlStore(url)
     (kept,) = store.tables()
     assert (kept.charter, kept.entries, kept.keys) == (CHARTER, entries, {"east": "f" * 64})
     assert store.entries(CHARTER.id) == entries
-    assert store.temples() == [TempleRecord("templo", SOURCE, CHARTER.id)]
+    assert store.temples() == [TempleRecord("templo", SOURCE, CHARTER.id, "bean", 3, 4)]
     store.close()
 
 
@@ -102,12 +102,12 @@ def test_a_chair_and_a_temple_are_changed_in_place(home: Home) -> None:
         change.set_temple(TempleRecord("templo"))
     with home.store.transaction() as change:
         change.set_keys(CHARTER.id, {"west": "c" * 64})
-        change.set_temple(TempleRecord("templo", OTHER))
+        change.set_temple(TempleRecord("templo", OTHER, None, "", 0, 5))
         change.set_mark(SOURCE, "templo", 1)
         change.set_mark(SOURCE, "templo", 2)
     (kept,) = home.store.tables()
     assert kept.keys == {"west": "c" * 64}
-    assert home.store.temples() == [TempleRecord("templo", OTHER)]
+    assert home.store.temples() == [TempleRecord("templo", OTHER, None, "", 0, 5)]
     assert home.store.marks() == {SOURCE: (2, "", {}, 0)}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
+from companion.model import temples
 from companion.model.scores import mood_of, score_of
 from companion.model.table import Table
 from templo import contract
@@ -17,6 +18,10 @@ from tests.companion.conftest import Home
 from tests.waiting import eventually
 
 H, T = contract.God.HUITZILOPOCHTLI, contract.God.TLALOC
+
+
+def served(home: Home) -> temples.Temple:
+    return home.services.temples.find("templo") or temples.Temple("templo")
 
 
 def score(home: Home, table: Table) -> contract.Score:
@@ -39,10 +44,10 @@ def test_tokens_that_count_are_the_score_and_those_that_wait_or_test_are_not(hom
 
 
 def test_an_open_hotspot_is_a_signal_beside_those_of_the_game_and_without_a_table(home: Home) -> None:
-    assert mood_of(None, hotspot=True) == contract.Mood(None, ("hotspot",))
+    assert mood_of(None, served(home), hotspot=True) == contract.Mood(None, ("hotspot",))
     table = home.table(temple="templo", apocalypse_tokens=13)
     home.services.temples.intake.receive([("templo", home.token(n)) for n in range(1, 14)])
-    mood = mood_of(home.services.tables.get(table.id), hotspot=True)
+    mood = mood_of(home.services.tables.get(table.id), served(home), hotspot=True)
     assert mood == contract.Mood(table.id, ("hotspot", "countdown", "flood"), 13)
 
 
@@ -72,19 +77,19 @@ def test_a_token_that_falls_for_a_game_without_a_use_for_it_is_kept_and_enters_n
 
 
 def test_a_table_s_mood_is_its_game_s_and_calm_before_it_begins_and_after_it_was_closed(home: Home) -> None:
-    assert mood_of(None) == contract.Mood(None, ())
+    assert mood_of(None, served(home)) == contract.Mood(None, ())
     table = home.table(temple="templo", apocalypse_tokens=13)
-    assert mood_of(table) == contract.Mood(table.id, ())
+    assert mood_of(table, served(home)) == contract.Mood(table.id, ())
     home.services.temples.intake.receive([("templo", home.token(n)) for n in range(1, 14)])
-    threatened = mood_of(home.services.tables.get(table.id))
+    threatened = mood_of(home.services.tables.get(table.id), served(home))
     assert threatened == contract.Mood(table.id, ("countdown", "flood"), 13)
     home.services.tables.close(table.id, home.seated(table))
-    assert mood_of(home.services.tables.get(table.id)) == contract.Mood(table.id, ())
+    assert mood_of(home.services.tables.get(table.id), served(home)) == contract.Mood(table.id, ())
 
 
 def test_a_game_without_a_use_for_a_temple_leaves_its_lamps_calm(home: Home) -> None:
     table = market(home)
-    assert mood_of(table) == contract.Mood(table.id, ())
+    assert mood_of(table, served(home)) == contract.Mood(table.id, ())
 
 
 class Watcher:

@@ -149,6 +149,14 @@ def test_an_open_hotspot_lets_the_shrines_shine_by_turns() -> None:
     assert shown == [(0.4, 0), (0.4, 0), (0, 0.4), (0, 0.4), (0.4, 0)]
 
 
+@pytest.mark.parametrize("god", God)
+def test_a_heap_to_be_levelled_lets_its_own_shrine_shine_slowly(god: God) -> None:
+    scene = Scene((f"level_{god}",))
+    assert picture(Shrine(), 6000, scene, god) == ("+" * 30 + " " * 30) * 2
+    other = next(each for each in God if each is not god)
+    assert picture(Shrine(), 6000, scene, other) == " " * 120
+
+
 @pytest.mark.parametrize("left", [1, 3, 13])
 def test_a_countdown_blinks_once_for_each_turn_that_is_left(left: int) -> None:
     lit = [brightness(Shrine(), ms * MS, Scene(("countdown",), left)) > 0 for ms in range(0, 8000, 50)]
