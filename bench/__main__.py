@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bench.against import command_line as against
 from bench.club import hosted, scale, start
+from bench.counted import instructions
 from bench.games import players, playouts, repaint, seer, sittings
 from bench.temple import backlog, footprint, latency, outage, pixels, throughput
 from bench.tools.figures import Chapter, written
@@ -37,7 +38,7 @@ PARTS = (
 RECORDS = Path(__file__).resolve().parents[1] / "docs" / "measurements"
 """Where `record` writes what a run printed: a file for each part, of its latest run."""
 
-ASKED_FOR = ("players", "seer", "hosted", "hostile", "scale")
+ASKED_FOR = ("players", "seer", "hosted", "hostile", "scale", "instructions")
 """Measurements that take minutes; they run only when they are named."""
 
 
@@ -114,6 +115,7 @@ def _measures(arguments: argparse.Namespace) -> dict[str, Callable[[Programs], C
             scale.Size(arguments.tables, arguments.posts, arguments.drained, arguments.temples),
             arguments.only or scale.PARTS,
         ),
+        "instructions": lambda programs: instructions.measure(programs, None if arguments.starts else arguments.rest),
         "players": lambda _: players.measure(arguments.games, arguments.preset or players.PRESETS),
         "seer": lambda _: seer.measure(arguments.games, arguments.preset or players.PRESETS),
     }
@@ -140,7 +142,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pages", type=int, default=100, help="pages: requests of a round (%(default)s)")
     parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
-    parser.add_argument("--rest", type=float, default=30, help="rest: seconds without tokens (%(default)s)")
+    parser.add_argument(
+        "--rest", type=float, default=30, help="rest, instructions: seconds without tokens (%(default)s)"
+    )
+    parser.add_argument("--starts", action="store_true", help="instructions: those of starts alone")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
     parser.add_argument(
         "--streams",

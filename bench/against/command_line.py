@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.against import trees
 from bench.against.comparison import Comparison, Sample, compared
-from bench.against.measurements import Drive, Measurement, Playouts, Posts, Repaint, Sittings, Sustained
+from bench.against.measurements import Drive, Instructions, Measurement, Playouts, Posts, Repaint, Sittings, Sustained
 from bench.tools.figures import table
 from bench.tools.programs import THIS_TREE, BenchError, Programs, Tree
 
@@ -28,6 +28,8 @@ class Part:
     measurement: Callable[[Programs, ExitStack, Any], Measurement]
     flag: str
     note: str
+    rounds: int | None = None
+    """How many are enough, where the command line does not matter."""
 
 
 PARTS: Mapping[str, Part] = {
@@ -51,7 +53,15 @@ PARTS: Mapping[str, Part] = {
     "sittings": Part(
         Sittings, "sittings", "Sittings: whole games of the classic preset, the same seeds on both sides."
     ),
+    "instructions": Part(
+        Instructions, "rest", "Instructions: what the programs execute, counted by Valgrind in one round.", rounds=1
+    ),
 }
+USUAL = tuple(name for name in PARTS if name != "instructions")
+"""Counting takes many minutes: it is done when it is named."""
+
+GROWTH = 1.03
+"""Instructions grew where there are more than so many times the other tree's."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,12 +76,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             other = trees.of_revision(arguments.revision, Path(folder) / "tree")
-            for name in arguments.parts or PARTS:
+            for name in arguments.parts or USUAL:
                 print(f"measuring {name} ...", flush=True)
                 part = PARTS[name]
                 size = getattr(arguments, part.flag)
                 try:
-                    found[name] = _alternated(part, size, other, Path(folder) / name, arguments.rounds)
+                    found[name] = _alternated(part, size, other, Path(folder) / name, part.rounds or arguments.rounds)
                 except BenchError as error:
                     failed = True
                     print(f"bench: {name} cannot be measured: {error}", file=sys.stderr)
@@ -90,7 +100,7 @@ def check_sizes(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     """End with a usage error if a flag asks for none of what it counts."""
     for name, given in vars(arguments).items():
         for size in given if isinstance(given, list | tuple) else [given]:
-            if isinstance(size, int | float) and not size > 0:
+            if isinstance(size, int | float) and size is not False and not size > 0:
                 parser.error(f"--{name} is {size:g}; expected more than 0")
 
 
@@ -99,6 +109,14 @@ def _print_table(found: Mapping[str, Sequence[Comparison]], other: Tree, rounds:
     print(f"\n{table(head, [each.cells for part in found.values() for each in part], left=(0, 1, 6))}\n")
     print(f"Medians of {rounds} rounds by turns; the ratio is this tree to {other.name}, round by round.")
     print("\n".join(PARTS[name].note for name in found))
+    if "instructions" in found:
+        print(grown(found["instructions"]))
+
+
+def grown(figures: Sequence[Comparison]) -> str:
+    """Return a sentence that names the figures of instructions that grew."""
+    names = [each.figure.what for each in figures if each.ours > GROWTH * each.theirs]
+    return f"Grew by more than {GROWTH - 1:.0%}: {'; '.join(names) or 'none'}."
 
 
 def _alternated(part: Part, size: float, other: Tree, folder: Path, rounds: int) -> list[Comparison]:
@@ -126,7 +144,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Compares this tree with that of a git revision, alternating in one run.",
     )
     parser.add_argument("revision", metavar="REVISION", help="a commit, tag or branch of this clone")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"which parts, by default all of {', '.join(PARTS)}")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"which parts, by default all of {', '.join(USUAL)}; or instructions"
+    )
     parser.add_argument("--rounds", type=int, default=7, help="rounds of each part (%(default)s)")
     parser.add_argument("--tokens", type=int, default=60, help="drive: tokens a side and round (%(default)s)")
     parser.add_argument("--burst", type=int, default=1500, help="sustained: tokens a side and round (%(default)s)")
@@ -136,4 +156,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--repaint", type=int, default=40, help="repaint: tokens a side and round (%(default)s)")
     parser.add_argument("--sittings", type=int, default=40, help="sittings: games a side and round (%(default)s)")
+    parser.add_argument(
+        "--rest", type=float, default=30, metavar="S", help="instructions: seconds without tokens (%(default)s)"
+    )
+    parser.add_argument(
+        "--starts", action="store_const", const=None, dest="rest", help="instructions: those of starts alone"
+    )
     return parser

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from typing import Any, Protocol
 
 from bench.against.comparison import Figure, Sample
+from bench.counted import instructions
 from bench.games import random_player, repaint, sittings
 from bench.temple.throughput import CLEAR_MS, DARK_MS, LIMITS, Through
 from bench.tools import daemons
@@ -188,3 +189,15 @@ class Sittings:
         """Play the games of one round, the same in every round."""
         cpu, _ = sittings.timed(self._tree, self._games)
         return {Figure("mexica with four app players, CPU for a game", "ms"): 1000 * cpu / self._games}
+
+
+class Instructions:
+    """What the programs execute, counted: one round is as good as many."""
+
+    def __init__(self, programs: Programs, _scope: ExitStack, rest_s: float | None) -> None:
+        self._programs, self._rest_s = programs, rest_s
+
+    def round(self) -> Sample:
+        """Count everything once."""
+        counted = instructions.counted(self._programs, self._rest_s)
+        return {Figure(what, "million"): count for what, count in counted}

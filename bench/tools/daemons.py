@@ -72,7 +72,7 @@ def start_controller(
             running.check()
             return any(b'"lost"' not in each.payload for each in listener.received)
 
-        wait_until(born, 20, "the controller's birth")
+        wait_until(born, 20 * programs.patience, "the controller's birth")
     return Controller(running, state, beams)
 
 
@@ -122,15 +122,19 @@ def start_companion(programs: Programs, port: int, settings: Mapping[str, str] =
         *("--broker", f"{HOST}:{port}", "--instance", instance, "--demo-table", TEMPLE),
         **{f"TEMPLO_{name}": value for name, value in settings.items()},
     )
-    code, path = running.wait_for("table").split()
-    wait_until(lambda: _answers(f"http://{HOST}:{web}/healthz", instance, running), 20, "the companion's pages")
+    code, path = running.wait_for("table", 30 * programs.patience).split()
+    wait_until(
+        lambda: _answers(f"http://{HOST}:{web}/healthz", instance, running, 2 * programs.patience),
+        20 * programs.patience,
+        "the companion's pages",
+    )
     return Companion(running, web, state / "companion.sqlite", code, path)
 
 
-def _answers(url: str, instance: str, running: Running) -> bool:
+def _answers(url: str, instance: str, running: Running, seconds: float) -> bool:
     running.check()
     try:
-        with urllib.request.urlopen(url, timeout=2) as response:
+        with urllib.request.urlopen(url, timeout=seconds) as response:
             return bool(json.load(response)["instance"] == instance)
     except (urllib.error.URLError, ConnectionError, TimeoutError):
         return False

@@ -21,11 +21,12 @@ POSTS_FROM_ONE_ADDRESS = 200
 class Phone:
     """Holds the seats of a companion's table while the context lasts; every post is an accepted move."""
 
-    def __init__(self, companion: Companion, network: int = 1) -> None:
-        """Prepare; this phone posts from the addresses 1 to 254 of one `network`."""
+    def __init__(self, companion: Companion, network: int = 1, patience_s: float = 60) -> None:
+        """Prepare; this phone posts from the addresses 1 to 254 of one `network`, and waits so long for an answer."""
         self._companion = companion
         self._network = network
-        self._connection = http.client.HTTPConnection(HOST, companion.port, 60)
+        self._patience_s = patience_s
+        self._connection = http.client.HTTPConnection(HOST, companion.port, patience_s)
         self._cookie = ""
         self._posts = 0
         self._version = 0
@@ -70,7 +71,9 @@ class Phone:
             if self._posts % POSTS_FROM_ONE_ADDRESS == 0:
                 self._connection.close()
                 source = f"127.0.{self._network}.{self._posts // POSTS_FROM_ONE_ADDRESS % 250 + 1}"
-                self._connection = http.client.HTTPConnection(HOST, self._companion.port, 60, (source, 0))
+                self._connection = http.client.HTTPConnection(
+                    HOST, self._companion.port, self._patience_s, (source, 0)
+                )
             self._posts += 1
             headers |= {"Origin": self._companion.address, "Content-Type": "application/x-www-form-urlencoded"}
             if path.endswith("/play"):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,12 +162,23 @@ class Running:
 class Programs:
     """Everything that one measurement started, in a folder of its own; leaving it ends them, the youngest first.
 
-    The programs are those of `tree`.
+    The programs are those of `tree`. `before` runs each Python program, as a tool that measures does; `patience` says
+    how many times longer they may take then.
     """
 
-    def __init__(self, folder: Path, tree: Tree = THIS_TREE) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        tree: Tree = THIS_TREE,
+        before: Sequence[str] = (),
+        environment: Mapping[str, str] = MappingProxyType({}),
+        patience: float = 1,
+    ) -> None:
         self.folder = folder
         self.tree = tree
+        self.patience = patience
+        self._before = before
+        self._environment = environment
         self._running: list[Running] = []
 
     def __enter__(self) -> Self:
@@ -228,10 +239,15 @@ class Programs:
         return self.start(name, [system_program("mosquitto"), "-c", str(configuration)])
 
     def python(
-        self, name: str, *arguments: str, interpreter: Path | str | None = None, **environment: str
+        self,
+        name: str,
+        *arguments: str,
+        interpreter: Path | str | None = None,
+        **environment: str,
     ) -> Running:
         """Start a Python program, by the tree's interpreter where no other is named."""
-        return self.start(name, [str(interpreter or self.tree.interpreter), *arguments], environment)
+        command = [*self._before, str(interpreter or self.tree.interpreter), *arguments]
+        return self.start(name, command, {**self._environment, **environment})
 
 
 def _listens(port: int) -> bool:

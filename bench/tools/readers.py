@@ -54,9 +54,9 @@ class Readers:
         self._thread.join()
         self._close()
 
-    def wait_for_first(self) -> None:
+    def wait_for_first(self, seconds: float = 120) -> None:
         """Wait until every stream has brought its first event; raises `BenchError`."""
-        wait_until(lambda: self.closed > 0 or all(self.events), 120, "the first event on every stream")
+        wait_until(lambda: self.closed > 0 or all(self.events), seconds, "the first event on every stream")
         if self.closed:
             raise BenchError(f"{self.closed} of {len(self.events)} streams were closed; expected all to stay open")
 

@@ -1,0 +1,90 @@
+"""What the controller executes."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+
+from bench.tools import daemons
+from bench.tools.instructions import instructions
+from bench.tools.programs import BenchError, Programs, Running, wait_until
+from bench.tools.stopwatch import Listener
+from templo import contract
+
+TOKENS = 20
+BACKLOG = 1_000
+SETTLE_S = 2.0
+"""After what was waited for, until what follows from it is done too, under Valgrind."""
+
+PATIENCE_S = 60.0
+
+
+def starts(programs: Programs) -> Iterator[tuple[str, int]]:
+    """Start it twice, the first time without a ledger, until the broker has the status of a temple that counts."""
+    for which in ("first", "later"):
+        running = _started(programs)[0]
+        yield f"controller, {which} start to counting", instructions(running)
+        running.end()
+
+
+def work(programs: Programs, rest_s: float) -> Iterator[tuple[str, int]]:
+    """Let it rest, count tokens, and send what waited for a companion."""
+    running, port = _started(programs)
+    time.sleep(SETTLE_S)
+    with _Companion(port) as companion:
+        wait_until(companion.is_connected, 10, "a subscription")
+        before = instructions(running)
+        time.sleep(rest_s)
+        after = instructions(running)
+        yield "controller, a minute at rest", round((after - before) * 60 / rest_s)
+        _drop(programs, TOKENS)
+        wait_until(lambda: companion.acknowledged >= TOKENS, PATIENCE_S * programs.patience, "tokens to be published")
+        time.sleep(SETTLE_S)
+        yield "controller, a token", (instructions(running) - after) // TOKENS
+    running.end()
+    _drop(programs, BACKLOG)
+    running, port = _started(programs)
+    time.sleep(SETTLE_S)
+    before = instructions(running)
+    with _Companion(port) as companion:
+        wait_until(
+            lambda: companion.acknowledged >= TOKENS + BACKLOG, PATIENCE_S * programs.patience, "a backlog to be sent"
+        )
+        time.sleep(SETTLE_S)
+        yield f"controller, a backlog of {BACKLOG:,} sent", instructions(running) - before
+    running.end()
+
+
+def _started(programs: Programs) -> tuple[Running, int]:
+    """Start it with a broker of its own, which has no status of one before; return the broker's port too."""
+    port = programs.mosquitto()
+    return daemons.start_controller(programs, port, simulated=True).running, port
+
+
+class _Companion(Listener):
+    """A subscriber that acknowledges tokens."""
+
+    def __init__(self, port: int) -> None:
+        leaves = (contract.Status.leaf, contract.Token.leaf)
+        super().__init__(port, tuple(contract.topic(daemons.TEMPLE, leaf) for leaf in leaves), daemons.acknowledge)
+
+    def is_connected(self) -> bool:
+        """Whether the temple's retained status has come, and so the subscription holds."""
+        return bool(self.received)
+
+    @property
+    def acknowledged(self) -> int:
+        """The highest number of a token that came."""
+        tokens = self.under(contract.topic(daemons.TEMPLE, contract.Token.leaf))
+        found = [contract.decode(contract.Token.leaf, each.payload) for each in tokens]
+        return max((token.seq for token in found if isinstance(token, contract.Token)), default=0)
+
+
+def _drop(programs: Programs, tokens: int) -> None:
+    """Drop tokens at the controller that runs, or into the ledger of one that does not."""
+    words = ["drop", "tlaloc", "--count", str(tokens), "--simulate", "--state", str(programs.folder / "controller")]
+    command = [programs.tree.interpreter, "-m", "controller", *words]
+    done = subprocess.run(command, cwd=programs.tree.root, capture_output=True, check=False)
+    if done.returncode:
+        raise BenchError(f"{tokens} tokens were not dropped: {done.stderr.decode()[-500:]}")
