@@ -9,19 +9,24 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from companion.adapters.network.addresses import own_addresses, own_names
-from companion.appliance import backup, clubs, image, status, tls
-from companion.appliance.network_helper import Helper
-from companion.cli.programs.terminal import Terminal
 from templo import __version__
-from templo.settings import SettingsError
+
+if TYPE_CHECKING:
+    from companion.cli.programs.terminal import Terminal
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns 0 where the temple counts and its page answers, and 1 where it does not."""
     given = make_parser().parse_args(arguments)
+    # The hotspot's check runs while the daemons start, which takes a Pi seconds: it imports only what it needs.
+    if given.command == "network":
+        return _network(given.action)
+    from companion.appliance import status, tls
+    from companion.cli.programs.terminal import Terminal
+    from templo.settings import SettingsError
+
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
     if given.command in ("backup", "restore"):
         return _backup(given, terminal)
@@ -32,8 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.command == "tls":
             return _tls(given, terminal)
-        if given.command == "network":
-            return _network(given.action)
         found = status.look(
             status.systemctl, status.metrics, tls.Tls(tls.FOLDER, tuple, status.systemctl, tls.PACKAGED).is_on
         )
@@ -87,13 +90,15 @@ def _add_backup(commands: Any) -> None:
         type=Path,
         nargs="?",
         metavar="FILE",
-        help=f"the new file; without one, today's in {backup.FOLDER}, where the newest seven are kept",
+        help="the new file; without one, today's in /var/backups/templo-mayor, where the newest seven are kept",
     )
     restore = commands.add_parser("restore", help="replace tokens, games and settings by those of a backup")
     restore.add_argument("file", type=Path, metavar="FILE", help="a file that backup wrote, on this card or another")
 
 
 def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
+    from companion.appliance import backup, status
+
     if os.geteuid() != 0:
         terminal.write(f"This needs root: sudo templo-mayor {given.command}")
         return 1
@@ -124,6 +129,8 @@ def _add_club_site(commands: Any) -> None:
 
 
 def _club_site(given: argparse.Namespace, terminal: Terminal) -> int:
+    from companion.appliance import clubs
+
     if os.geteuid() != 0:
         terminal.write(f"This needs root: sudo templo-mayor club-site {given.action}")
         return 1
@@ -155,6 +162,8 @@ def _agreed(question: str, terminal: Terminal) -> bool:
 
 
 def _prepare_image(is_sure: bool, terminal: Terminal) -> int:
+    from companion.appliance import image, status
+
     if os.geteuid() != 0:
         terminal.write("This needs root: sudo templo-mayor prepare-image")
         return 1
@@ -170,6 +179,9 @@ def _prepare_image(is_sure: bool, terminal: Terminal) -> int:
 
 
 def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
+    from companion.adapters.network.addresses import own_addresses, own_names
+    from companion.appliance import status, tls
+
     if bool(given.certificate) != bool(given.key) or (given.certificate and given.action != "on"):
         terminal.write("A certificate is given with its key: templo-mayor tls --certificate FILE --key FILE")
         return 2
@@ -188,6 +200,8 @@ def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _network(action: str) -> int:
+    from companion.appliance.network_helper import Helper
+
     helper = Helper()
     if action == "serve":
         with socket.socket(fileno=os.dup(0)) as connection, connection.makefile("rb") as file:
