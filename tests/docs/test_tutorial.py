@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from companion.cli.command_line import main as companion
-from companion.games.kit import Move
+from companion.games.kit import TEMPLE, Move, TokenDrop
 from lab.command_line import main as lab
 from tests.companion.cli.conftest import Launched
 from tests.docs.test_docs import ROOT
@@ -26,16 +26,19 @@ from tests.games.your_own_game import opened
 from tests.waiting import eventually
 
 PAGE = (ROOT / "docs" / "your-own-game.md").read_text("utf-8")
-_PIECE = re.compile(r"^## Step (\d)|<!-- (file|change): (\S+) -->\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_PIECE = re.compile(r"(?ms)^## (Step \d|A token)|<!-- (file|change): (\S+) -->\n```\w+\n(.*?)^```")
 
 
 def steps() -> dict[int, list[tuple[str, str, str]]]:
-    """Return for each step what it saves: whether a file or a change, its path, its text."""
+    """Return for each step what it saves: whether a file or a change, its path, its text.
+
+    The section on a token that does something is the seventh.
+    """
     found: dict[int, list[tuple[str, str, str]]] = {}
     at = 0
     for step, kind, path, text in _PIECE.findall(PAGE):
         if step:
-            at = int(step)
+            at = 7 if step == "A token" else int(step[-1])
             found[at] = []
         else:
             found[at].append((kind, path, text))
@@ -57,8 +60,8 @@ def take(folder: Path, *wanted: int) -> Path:
     return folder / "milpa"
 
 
-def test_the_page_has_six_steps_that_save_what_they_show() -> None:
-    assert [len(saved) for saved in steps().values()] == [7, 0, 5, 1, 3, 0]
+def test_the_page_has_steps_that_save_what_they_show() -> None:
+    assert [len(saved) for saved in steps().values()] == [7, 0, 5, 1, 3, 0, 2]
 
 
 def test_after_the_first_step_nothing_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,6 +128,18 @@ def test_the_bot_harvests_in_good_rain_and_the_lab_reports(
     assert lab(["run", "milpa", "usual", "--folder", str(folder), *few, "--report", str(report)]) == 0
     assert capsys.readouterr().out == f"wrote {report}\n"
     assert "milpa" in report.read_text("utf-8").lower()
+
+
+def test_a_token_that_does_something_falls_or_is_tapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(test_conformance, "STATES", 200)
+    with opened(take(tmp_path, 1, 3, 4, 5, 7)) as game:
+        assert game.temple is not None
+        state = game.rules.setup({"days": 6}, ("red", "blue"))
+        state = game.rules.play(state, TEMPLE, game.temple.drop(state, TokenDrop("a", "tlaloc")))
+        assert (state.rows, state.turn) == ((1, 0), 1)
+        state = game.rules.play(state, "red", Move("give", ("tlaloc",)))
+        assert (state.rows, state.turn, state.tokens.count()) == ((2, 0), 2, 2)
+        conforms(game, tmp_path)
 
 
 def test_every_other_piece_of_code_is_code() -> None:

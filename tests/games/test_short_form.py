@@ -122,6 +122,68 @@ def test_a_temple_that_doubts_later_takes_a_token_out_unless_a_person_has_spoken
     assert GAME.temple.doubted(state, TokenDrop("a1", "tlaloc", "flicker")) is None
 
 
+class Acting(State, frozen=True):
+    """A state that remembers what its tokens did."""
+
+    done: tuple[str, ...] = ()
+
+
+def acts(state: Acting, token: kit.Fallen) -> Acting:
+    return kit.replace(state, done=(*state.done, f"{token.seat} {token.god}"))
+
+
+ACTING: kit.TokenCount[Acting] = kit.TokenCount(on_turn, acts)
+GIVE = ACTING.tap(lambda state: kit.replace(state, turn=state.turn + 1))
+DOING: kit.MoveTable[Acting] = kit.MoveTable(GIVE, *ACTING.moves)
+
+
+def done(turn: int, *moves: tuple[str, Move]) -> tuple[str, ...]:
+    state = Acting(("red", "blue"), turn)
+    for seat, move in moves:
+        after = DOING.play(state, seat, move)
+        assert isinstance(after, Acting), after
+        state = after
+    return state.done
+
+
+FELL, DOUBTED = Move("token", ("a1", "tlaloc", "")), Move("token", ("a1", "tlaloc", "jam"))
+CLAIMED = Move("claim", ("a1", "red"))
+
+
+@pytest.mark.parametrize(
+    ("turn", "moves", "expected"),
+    [
+        (1, [(TEMPLE, FELL)], ("blue tlaloc",)),
+        (1, [(TEMPLE, DOUBTED)], ()),
+        (1, [(TEMPLE, DOUBTED), ("blue", CLAIMED)], ("red tlaloc",)),
+        (1, [(TEMPLE, DOUBTED), ("blue", Move("dismiss", ("a1",)))], ()),
+        (1, [(TEMPLE, FELL), (TEMPLE, Move("doubt", ("a1", "flicker"))), ("red", CLAIMED)], ("blue tlaloc",)),
+        (21, [(TEMPLE, FELL), ("red", CLAIMED)], ()),
+    ],
+    ids=["falls", "waits", "claimed", "dismissed", "doubted later", "over"],
+)
+def test_a_token_acts_once_when_it_counts_and_never_after_the_end(
+    turn: int, moves: list[tuple[str, Move]], expected: tuple[str, ...]
+) -> None:
+    assert done(turn, *moves) == expected
+
+
+def test_a_token_that_ends_the_game_by_its_number_does_not_act() -> None:
+    count: kit.TokenCount[Acting] = kit.TokenCount(lambda state: None if state.tokens.count() else "red", acts)
+    after = kit.MoveTable(*count.moves).play(Acting(("red", "blue")), TEMPLE, FELL)
+    assert isinstance(after, Acting)
+    assert (after.tokens.count(), after.done) == (1, ())
+
+
+def test_a_tap_counts_and_acts_like_a_token_and_no_temple_knows_it() -> None:
+    state = DOING.play(Acting(("red", "blue")), "blue", Move("give", ("tlaloc",)))
+    assert isinstance(state, Acting)
+    assert (state.done, state.turn, state.tokens.count("tlaloc", "blue")) == (("blue tlaloc",), 2, 1)
+    assert ACTING.temple.audit(state).counted == frozenset()
+    assert ACTING.temple.audit(state).credited["tlaloc"] == 1
+    assert ACTING.lines(state, "blue", Move("give", ("tlaloc",)))[0].code == "token_fell"
+
+
 def test_it_passes_the_suite_of_all_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(test_conformance, "STATES", 300)
     (here,) = combinations([GAME])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,13 +12,15 @@ from msgspec.structs import replace
 from companion.games.kit.log import Line
 from companion.games.kit.moves import TEMPLE, Move, Refusal, Seat
 from companion.games.kit.parts import TempleRules
-from companion.games.kit.table import MoveType, one_of, printable, text
+from companion.games.kit.table import Kind, MoveType, one_of, printable, text
 from companion.games.kit.temple import LEFT_TO_RIGHT, TokenAudit, TokenDrop, UnclaimedToken
 
 S = TypeVar("S")
 
 OVER = "over"
 """The doubt about a token that fell after the end."""
+
+_GOD: Mapping[str, Kind] = {"god": one_of(*LEFT_TO_RIGHT)}
 
 
 class Fallen(Struct, frozen=True):
@@ -30,10 +32,14 @@ class Fallen(Struct, frozen=True):
     doubt: str = ""
     claimed: bool = False
     """Whether a person said whose it is: then its temple can no longer doubt it."""
+    acted: bool = False
+    """Whether it has done what a token of its game does."""
 
 
 class Tokens(Struct, frozen=True):
     """The tokens of a game: those that count, those that wait for a person, and those that were none.
+
+    One that was given by a tap counts without an id.
 
     >>> tokens = Tokens(counted=(Fallen("a1", "tlaloc", "red"), Fallen("b2", "huitzilopochtli", "blue")))
     >>> tokens.count(), tokens.count("tlaloc"), tokens.count(seat="blue")
@@ -56,9 +62,14 @@ class TokenCount(Generic[S]):
     A token counts for the seat whose turn it is. One that is doubted waits, and any seat may say whose it was, or
     that it was none. A game takes its parts: `moves` into its table, `settling` as `Rules.anytime`, `temple` as
     `Game.temple`, `lines` into its log. The app has the words for all of them.
+
+    What a token does, `acts` says: from a state in which it counts, and the token with its god and its seat, the
+    state after it. It acts once, whether it counts at once or is claimed later, and never when the game is over.
+    What it has done stays when its temple doubts it afterwards.
     """
 
     on_turn: Callable[[S], Seat | None]
+    acts: Callable[[S, Fallen], S] | None = None
 
     @property
     def moves(self) -> tuple[MoveType[S], ...]:
@@ -66,13 +77,25 @@ class TokenCount(Generic[S]):
         token = {"token": text("[0-9A-Za-z][0-9A-Za-z_-]{0,63}", "a token's id", "bad_token")}
         reason = {"doubt": text("([a-z][a-z0-9_]{0,31})?", "a reason", "bad_doubt")}
         return (
-            MoveType("token", self._fall, {**token, "god": one_of(*LEFT_TO_RIGHT), **reason}, TEMPLE),
+            MoveType("token", self._fall, {**token, **_GOD, **reason}, TEMPLE),
             MoveType("doubt", self._doubt, {**token, **reason}, TEMPLE),
             MoveType(
                 "claim", self._claim, {**token, "seat": text("[a-z0-9_]{1,40}", "seat", "unknown_seat")}, chore=True
             ),
             MoveType("dismiss", self._dismiss, token, chore=True),
         )
+
+    def tap(self, then: Callable[[S], S] | None = None) -> MoveType[S]:
+        """Return the row ``give``: the seat on turn gives a token without a temple, and then perhaps ends its turn.
+
+        It is listed like any move, ``GIVE.all()``, so app players and the lab give tokens too. The app has its words.
+        """
+
+        def give(state: S, god: str) -> S:
+            after = self._counted(state, Fallen("", god, self.on_turn(state) or ""))
+            return after if then is None or self.on_turn(after) is None else then(after)
+
+        return MoveType("give", give, _GOD, token=True)
 
     @property
     def temple(self) -> TempleRules[S]:
@@ -94,6 +117,8 @@ class TokenCount(Generic[S]):
             case Move("token", (_, god, doubt)):
                 whose = self.on_turn(before)
                 code, facts = ("token_waits", {}) if doubt or whose is None else ("token_fell", {"seat": whose})
+            case Move("give", (god,)):
+                code, facts = "token_fell", {"seat": seat}
             case Move("doubt", (token, _)) if found := _found(here.counted, str(token)):
                 god, code, facts = found.god, "token_doubted", {}
             case Move("claim", (token, whose)) if found := _found(here.waiting, str(token)):
@@ -110,7 +135,16 @@ class TokenCount(Generic[S]):
             return Refusal("known_token", {"token": token})
         if why := doubt or ("" if seat else OVER):
             return _with(state, replace(here, waiting=(*here.waiting, Fallen(token, god, seat or "", why))))
-        return _with(state, replace(here, counted=(*here.counted, Fallen(token, god, seat or ""))))
+        return self._counted(state, Fallen(token, god, seat or ""))
+
+    def _counted(self, state: S, token: Fallen) -> S:
+        """Return the state in which a token counts, after it has acted if it is to."""
+        here = _of(state)
+        after = _with(state, replace(here, counted=(*here.counted, token)))
+        if self.acts is None or token.acted or self.on_turn(after) is None:
+            return after
+        token = replace(token, acted=True)
+        return self.acts(_with(state, replace(here, counted=(*here.counted, token))), token)
 
     def _doubt(self, state: S, token: str, doubt: str) -> S | Refusal:
         here, found = _of(state), _found(_of(state).counted, token)
@@ -125,8 +159,8 @@ class TokenCount(Generic[S]):
             return Refusal("unknown_token", {"token": printable(token)})
         if seat not in _seats(state):
             return Refusal("unknown_seat", {"seat": printable(seat)})
-        counted = (*here.counted, replace(found, seat=seat, claimed=True))
-        return _with(state, replace(here, waiting=_without(here.waiting, found), counted=counted))
+        without = _with(state, replace(here, waiting=_without(here.waiting, found)))
+        return self._counted(without, replace(found, seat=seat, claimed=True))
 
     def _dismiss(self, state: S, token: str) -> S | Refusal:
         here, found = _of(state), _found(_of(state).waiting, token)
@@ -144,7 +178,7 @@ class TokenCount(Generic[S]):
     def _audit(self, state: S) -> TokenAudit:
         here = _of(state)
         return TokenAudit(
-            counted=frozenset(each.id for each in here.counted),
+            counted=frozenset(each.id for each in here.counted if each.id),
             dismissed=frozenset(each.id for each in here.dismissed),
             waiting=tuple(_asked(state, each) for each in here.waiting),
             credited={god: here.count(god) for god in LEFT_TO_RIGHT},

@@ -55,6 +55,11 @@ class Game(Generic[S]):
         """The names of the moves that set right what happened at the table; no app player makes them."""
         return self.playtest.chores | {each.name for each in self.rules.table or () if each.chore}
 
+    @property
+    def has_taps(self) -> bool:
+        """Whether a player can give a token by a tap."""
+        return any(each.token for each in self.rules.table or ())
+
     def decide(
         self,
         view: Mapping[str, Json],

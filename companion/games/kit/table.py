@@ -116,6 +116,8 @@ class MoveType(Generic[S]):
     names_seat: bool = False
     chore: bool = False
     """Whether it sets right what happened at the table: only people make it, never the app for an absent player."""
+    token: bool = False
+    """Whether a player gives a token by it, where no temple counts them."""
     _allowed: tuple[Collection[Arg], ...] | None = field(init=False, repr=False, compare=False)
     """The values of each argument, where values are all that there is to look at."""
 

@@ -128,7 +128,7 @@ def _draft(faults: Sequence[Fault]) -> Mapping[str, Json]:
 
 
 def _table_health(services: Services, table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
-    slice_ = health(temple)
+    slice_ = health(temple, tapped=table.game.has_taps)
     may_choose = bool(audience.seats) and table.game.temple is not None and table.phase != "over"
     return {
         **slice_,
@@ -161,10 +161,13 @@ def _rush(table: Table, temple: Temple | None, audience: Audience) -> int:
     return temple.rush if temple and table.game.temple and is_asked else 0
 
 
-def health(temple: Temple | None) -> Mapping[str, Json]:
-    """Return a temple's health as a slice: a code with words, the slot it is about, and how loud to say it."""
+def health(temple: Temple | None, *, tapped: bool) -> Mapping[str, Json]:
+    """Return a temple's health as a slice: a code with words, the slot it is about, and how loud to say it.
+
+    Without a temple tokens are `tapped` or do not exist.
+    """
     if temple is None:
-        return {"temple": "", "code": "none", "god": "", "tone": "none"}
+        return {"temple": "", "code": "none" if tapped else "none_idle", "god": "", "tone": "none"}
     now = temple.health()
     return {"temple": temple.name, "code": now.code, "god": now.god, "tone": temple_tone(temple)}
 

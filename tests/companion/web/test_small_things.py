@@ -8,15 +8,26 @@ from pathlib import Path
 
 import pytest
 
+from companion.games import registry
 from companion.model.table import ServiceError
 from companion.web.rendering.texts import load
 from companion.web.site import HERE
 from tests.companion.model.test_evenings import played
-from tests.companion.web.conftest import Browser, WebHome, text_of
+from tests.companion.web.conftest import Browser, WebHome, home_with, text_of
+from tests.games.your_own_game import EXAMPLES
 
 COUNTED = re.compile(r"\{(n|points|turn|left|of)\} [a-z]+s\b")
 NEVER_ONE = re.compile(r"players|lines|characters|minutes|seconds|hexes in a row|rows|chits|quarters|faults")
 """What is never counted down to one, or is a limit."""
+
+
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [("mexica", "Sacrifices are tapped in by hand."), ("race", "No tokens fall at this table.")],
+)
+def test_what_a_table_without_a_temple_does_is_true_for_its_game(tmp_path: Path, game: str, said: str) -> None:
+    for home in home_with(tmp_path, registry.load([EXAMPLES / "race"])):
+        assert said in text_of(home.browser().get(f"/tables/new?game={game}"))
 
 
 def test_a_text_that_counts_has_words_for_one(home: WebHome) -> None:

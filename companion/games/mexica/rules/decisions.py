@@ -371,7 +371,7 @@ TYPES: tuple[MoveType[State], ...] = (
     MoveType("pass", _pass),
     MoveType("attack", _attack, {"whom": a_seat("unknown_whom")}),
     MoveType("give", _give, _CARD),
-    MoveType("sacrifice", _sacrifice, GIFT),
+    MoveType("sacrifice", _sacrifice, GIFT, token=True),
     MoveType("tonantzin", _tonantzin),
     MoveType("end_turn", _end_turn),
     MoveType("choose", _choose, {"whom": a_seat("unknown_whom")}),

@@ -142,7 +142,7 @@ MOVES: MoveTable[State] = MoveTable(
     ),
     MoveType("confirm", corrections.confirm, names_seat=True),
     MoveType("withdraw", corrections.withdraw),
-    MoveType("sacrifice", sacrifice.tap, decisions.GIFT, during=(TEMPLE_ONLY,)),
+    MoveType("sacrifice", sacrifice.tap, decisions.GIFT, during=(TEMPLE_ONLY,), token=True),
     MoveType("end_turn", turn.end_turn, during=(TEMPLE_ONLY,)),
     MoveType("issue", turn.issue, during=(TEMPLE_ONLY,)),
     MoveType("bare", turn.bare, during=(TEMPLE_ONLY,)),
