@@ -85,9 +85,7 @@ def main(argv: Sequence[str]) -> int:
     deck = arguments.deck.absolute() if arguments.deck else None
     game = arguments.game.expanduser().resolve() if arguments.game else None
     terminal_wanted = not arguments.no_terminal
-    wish = Wish(
-        arguments.simulate, arguments.board, terminal_wanted, web, broker_port, arguments.state, deck, game
-    )
+    wish = Wish(arguments.simulate, arguments.board, terminal_wanted, web, broker_port, arguments.state, deck, game)
     terminal = Terminal(
         sys.stdout,
         keys=wish.simulate and wish.terminal and sys.stdin.isatty(),

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from companion.games import registry
-from companion.games.mexica.printer import CARDS
+from companion.games.kit import LEFT_TO_RIGHT
+from companion.games.mexica.page import card_temple
+from companion.games.mexica.printer import CARDS, ROOM
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
 from companion.games.mexica.rules.cards import DECK
 from companion.games.mexica.rules.cards.deck import PILES
 from companion.web.printing import press
 from companion.web.printing.paper import MARGIN, PAPERS, Paper, Printing
+from companion.web.printing.tuck_box import BLEED, LINE
 from companion.web.rendering.art import Art
 from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
@@ -173,3 +176,42 @@ def test_every_effect_of_a_week_war_and_rain_card_has_a_drawing_of_its_own() -> 
     art = Art(ART, SHELL / "static" / DAY)
     assert all(card["motif"] in art.names for card in cards)
     assert len({card["motif"] for card in cards}) > 12
+
+
+# -- the card temple --
+
+
+def corners(path: str) -> list[tuple[float, float]]:
+    """Return the points of path data without curves."""
+    return [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", path)]
+
+
+def test_every_piece_of_the_card_temple_is_on_a_leaf_once_and_apart_from_the_others() -> None:
+    leaves = list(card_temple.leaves(*ROOM))
+    assert sorted(net.name for leaf in leaves for *_, net in leaf) == sorted(net.name for net in card_temple.nets())
+    for leaf in leaves:
+        for n, (left, top, net) in enumerate(leaf):
+            assert left + net.width <= ROOM[0]
+            assert top + net.height <= ROOM[1]
+            for other_left, other_top, other in leaf[:n]:
+                beside = left >= other_left + other.width + 2 or other_left >= left + net.width + 2
+                assert beside or top >= other_top + other.height + 2
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_the_card_temple_stays_inside_what_a_printer_reaches(paper: Paper) -> None:
+    edge = BLEED + LINE
+    assert (paper.width - ROOM[0]) / 2 - edge >= MARGIN
+    assert 6 - edge >= MARGIN
+    assert 6 + ROOM[1] + edge <= paper.height - 2 * MARGIN - 3.6
+    pages = printed("temple", paper)
+    assert len(pages) == 1 + len(list(card_temple.leaves(*ROOM)))
+    assert all(100.0 in reading.lengths(page) for page in pages)
+
+
+def test_the_plan_shows_each_god_s_half_on_its_side_of_the_stairs() -> None:
+    found: Any = MEXICA.printer.sheet("temple", "en")
+    assert list(LEFT_TO_RIGHT) == ["tlaloc", "huitzilopochtli"]
+    across = {god: [x for x, _ in corners(path)] for god, path in found["cradles"].items()}
+    assert max(across["tlaloc"]) < 0 < min(across["huitzilopochtli"]), "the stairs are below, at the paper's edge"
+    assert max(y for _, y in corners(found["cradles"]["tlaloc"])) < card_temple.TIERS[0].front

@@ -1,4 +1,4 @@
-"""What Mexica's printable pages show: the calendar, the 360 cards and the tallies."""
+"""What Mexica's printable pages show: the calendar, the 360 cards, the tallies and the card temple."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import cos, radians, sin
 
 from companion.games.kit import LEFT_TO_RIGHT, Board, Json, Piece, Pieces
 from companion.games.mexica.page import calendar_board as geometry
+from companion.games.mexica.page import card_temple
 from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 from companion.games.mexica.rules.cards import DECK
 from companion.games.mexica.rules.cards import words as say
@@ -15,7 +16,7 @@ from companion.games.mexica.rules.cards.deck import PILES, Card
 from companion.games.mexica.rules.cards.effects import Attack, Boost, Draw, Effect, Gain, Reroll, Sign, Standing, Ward
 
 CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
-SHEETS: tuple[str, ...] = ("board", *CARDS, "boxes", "tallies")
+SHEETS: tuple[str, ...] = ("board", *CARDS, "boxes", "tallies", "temple")
 
 CARD = (63, 88)
 """Width and height of a card, in millimetres."""
@@ -40,7 +41,7 @@ def sheet(name: str, language: str) -> Mapping[str, Json]:
     """Return the slice of one page for the printer; raises `KeyError` for a name that it does not know."""
     if name in CARDS:
         return _cards(CARDS[name], language)
-    return {"board": _board, "boxes": _boxes, "tallies": _tallies, CALENDAR: _board}[name]()
+    return {"board": _board, "boxes": _boxes, "tallies": _tallies, "temple": _temple, CALENDAR: _board}[name]()
 
 
 def _named(pile: str, language: str) -> list[Piece]:
@@ -124,6 +125,45 @@ def _tallies() -> Mapping[str, Json]:
         "countdown": COUNTDOWN,
         "signs": list(SIGNS),
         "week": WEEK,
+    }
+
+
+ROOM = (198.2, 254.0)
+"""What both papers have room for, beside colour past the cut and the ruler."""
+
+
+def _temple() -> Mapping[str, Json]:
+    """Return the card temple: its plan as it is seen from above, the stairs below, and its nets leaf by leaf."""
+    first, ring = card_temple.TIERS[0], card_temple.RING
+    stairs, foot = card_temple.STAIR_HALF, card_temple.STAIR_FOOT
+    return {
+        "ring": ring,
+        "base": f"M{-first.half} {first.back}H{first.half}V{first.front}H{stairs}V{foot}H{-stairs}V{first.front}"
+        f"H{-first.half}z",
+        "roads": f"M0 {-ring}V{first.back}M0 {foot}V{ring}",
+        "cradles": {
+            god: "M" + "L".join(f"{-x:.2f} {y:.2f}" for x, y in card_temple.footprint(god)) + "z"
+            for god in card_temple.SIDES
+        },
+        "room": list(ROOM),
+        "leaves": [[[left, top, _net(net)] for left, top, net in leaf] for leaf in card_temple.leaves(*ROOM)],
+    }
+
+
+def _net(net: card_temple.Net) -> Mapping[str, Json]:
+    kind, _, which = net.name.partition("-")
+    return {
+        "name": net.name,
+        "god": net.god,
+        "said": kind if kind in ("tier", "cradle", "shore", "road") else "",
+        "number": int(which) if which.isdigit() else 0,
+        "outline": net.outline,
+        "cuts": net.cuts,
+        "folds": net.folds,
+        "glued": net.glued,
+        "bands": net.bands,
+        "face": list(net.face),
+        "title": list(net.title),
     }
 
 
