@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from hardware import checks, choices, pictures, slicing, steps
-from hardware.bill import bill, fitted
+from hardware import checks, choices, pictures, slicing, starter, steps
+from hardware.bill import bill, fitted, starter_table
 from hardware.bill import table as bill_table
 from hardware.catalogue import Piece, pieces
 from hardware.making import BUILD, Workshop
@@ -47,25 +47,38 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make hardware", description=__doc__)
     parser.add_argument("--docs", action="store_true", help="also write pictures and tables into docs/")
     parser.add_argument("--no-slicer", action="store_true", help="skip the slicer and the table of parts")
+    parser.add_argument(
+        "--starter", action="store_true", help="only the starter: two chutes for a temple of card (docs/starter.md)"
+    )
     choices.add_to(parser)
     given = parser.parse_args()
     name = choices.label(given)
-    if given.docs and name:
+    if given.starter and given.bead:
+        parser.error("--starter: its chutes take every token; expected it without --bead")
+    if given.starter:
+        name = f"{name}-starter" if name else "starter"
+    if given.docs and name not in ("", "starter"):
         parser.error("docs/ shows the default temple")
     begun = monotonic()
     out = folder(name)
     try:
         workshop = Workshop(require(choices.temple(given)), out)
         kit = pieces(workshop.temple)
-        _draw(workshop, kit, out / "pictures")
+        if given.starter:
+            _draw_starter(workshop, kit, out / "pictures")
+            purchases = starter_table(bill())
+            kit = starter.parts(kit)
+        else:
+            _draw(workshop, kit, out / "pictures")
+            purchases = bill_table(fitted(bill(), given.bead))
         drawings.draw(out / "wiring")
-        (out / "bill.md").write_text("\n".join(bill_table(fitted(bill(), given.bead))) + "\n", "utf-8")
+        (out / "bill.md").write_text("\n".join(purchases) + "\n", "utf-8")
         if given.docs:
             _show(out / "pictures")
         if not given.no_slicer:
             text = _parts(workshop, kit)
             (out / "parts.md").write_text(text, "utf-8")
-            if given.docs:
+            if given.docs and not given.starter:
                 (DOCS / "parts.md").write_text(text, "utf-8")
     except (BrokenRulesError, slicing.SlicerError, ValueError) as error:
         print(error, file=sys.stderr)
@@ -86,6 +99,14 @@ def _draw(workshop: Workshop, kit: Sequence[Piece], drawn: Path) -> None:
     pictures.assembly(workshop, kit, drawn / "temple-with-racks.png", racks=True)
     pictures.assembly(workshop, kit, drawn / "exploded.png", exploded=True)
     steps.draw_all(workshop, kit, drawn)
+
+
+def _draw_starter(workshop: Workshop, kit: Sequence[Piece], drawn: Path) -> None:
+    """Write the files of the starter's parts, and the pictures of its steps."""
+    for piece in starter.parts(kit):
+        workshop.threemf(piece)
+        print(f"  {piece.name}, {piece.number} of them", flush=True)
+    starter.draw_all(workshop, kit, drawn)
 
 
 def _show(drawn: Path) -> None:

@@ -21,6 +21,8 @@ APART = {
     "tools": "Tools, if you have none",
 }
 """What is bought by choice: it is not in the sum of the rest."""
+STARTER = "starter"
+"""What is bought for the starter instead of all that."""
 BEADS = "bead, 8 to 12 mm, of one kind"
 
 
@@ -45,7 +47,7 @@ class Item:
 def bill(file: Path = BILL) -> dict[str, Sequence[Item]]:
     """Return what to buy, group by group; raises `ValueError` for an item that lacks something."""
     groups = tomllib.loads(file.read_text(encoding="utf-8"))
-    return {name: [_item(name, each) for each in groups[name]] for name in (*GROUPS, *APART)}
+    return {name: [_item(name, each) for each in groups[name]] for name in (*GROUPS, *APART, STARTER)}
 
 
 def _item(group: str, found: dict[str, object]) -> Item:
@@ -85,6 +87,15 @@ def table(groups: dict[str, Sequence[Item]]) -> Iterator[str]:
     yield f"| **together** | | **{total:.0f} €** | | | |"
     for name, title in APART.items():
         yield from _group(title, groups[name])
+
+
+def starter_table(groups: dict[str, Sequence[Item]]) -> Iterator[str]:
+    """Yield the lines of the starter's table in Markdown."""
+    yield "| what | how many | about | to order by | what for | instead |"
+    yield "|---|---:|---:|---|---|---|"
+    for item in groups[STARTER]:
+        yield f"| {item.what} | {item.count} | {item.cost:.2f} € | {item.order} | {item.purpose} | {item.instead} |"
+    yield f"| **together** | | **{sum(item.cost for item in groups[STARTER]):.0f} €** | | | |"
 
 
 def _group(title: str, items: Sequence[Item]) -> Iterator[str]:

@@ -17,6 +17,8 @@ PRICE = 22.0
 WASTE = 0.1
 KILOGRAM, SMALL = 1000.0, 250.0
 """Grams on the spools that are sold."""
+MANY = 10.0
+"""Hours of a sum that needs no tenths."""
 PROFILE = {
     "layer-height": "0.2",
     "first-layer-height": "0.2",
@@ -141,7 +143,7 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
         sum(each) for each in zip(*((one.grams, one.hours, one.fast) for one in slices), strict=True)
     )
     cost = grams * PRICE / 1000
-    yield f"| **all** | | | **{grams:.0f}** | **{time:.0f}** | **{fast:.0f}** | **{cost:.2f}** | |"
+    yield f"| **all** | | | **{grams:.0f}** | **{_hours(time)}** | **{_hours(fast)}** | **{cost:.2f}** | |"
     for title, others in (
         (
             "Alternatives to the chute and the tray above, depending on your sensors and your controller:",
@@ -152,6 +154,8 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
             [piece for piece in kit if piece.optional],
         ),
     ):
+        if not others:
+            continue
         yield from ("", title, "", *_HEAD)
         for piece in others:
             yield _row(piece, both(workshop, piece))
@@ -177,6 +181,15 @@ def spools(grams: Mapping[str, float]) -> Iterator[str]:
         f"coupon and one for everything else, it takes {_spool(names.get(black, 0.0))} of the first, "
         f"and {_spool(rest)} of the other."
     )
+
+
+def _hours(time: float) -> str:
+    """Return hours as a sum says them: whole where they are many.
+
+    >>> _hours(3.72), _hours(38.6)
+    ('3.7', '39')
+    """
+    return f"{time:.0f}" if time >= MANY else f"{time:.1f}"
 
 
 def _spool(grams: float) -> str:

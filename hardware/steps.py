@@ -148,7 +148,7 @@ def _turned_over(bodies: Iterable[Body]) -> list[Body]:
     return [(mesh.apply_transform(over), colour) for mesh, colour in bodies]
 
 
-def _halves(bench: Bench, over: float = 0.0) -> list[Body]:
+def halves(bench: Bench, over: float = 0.0) -> list[Body]:
     """Return the receiver in its seat of a chute that lies on the bed, and the emitter over or in the other."""
     temple, sensor = bench.temple, bench.sensor
     x, z = chute.beam(temple)
@@ -168,7 +168,7 @@ def _halves(bench: Bench, over: float = 0.0) -> list[Body]:
 
 def chutes(bench: Bench) -> list[Body]:
     """Lay out an emitter over its seat, a receiver in the other, wires uphill."""
-    return [bench.lying(bench.chute), *_halves(bench, over=20.0)]
+    return [bench.lying(bench.chute), *halves(bench, over=20.0)]
 
 
 def lid(bench: Bench) -> list[Body]:
@@ -189,7 +189,7 @@ def inside_out(bench: Bench) -> list[Body]:
         *bench.piece("shell"),
         *bench.piece("plaza"),
         *bench.piece(bench.chute, move),
-        *bench.on(bench.chute, _halves(bench), move),
+        *bench.on(bench.chute, halves(bench), move),
         *_screws(plaza.screws(temple), temple.top, long=6),
     ]
     return _turned_over(upright)

@@ -1,10 +1,10 @@
-"""Harness and circuit of every board, and what may be added to them, drawn into one folder."""
+"""Harness and circuit of every board, the starter's breadboard, and what may be added, drawn into one folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from hardware.wiring import additions, circuit, harness
+from hardware.wiring import additions, breadboard, circuit, harness
 from hardware.wiring.boards import BOARDS
 from hardware.wiring.joins import wiring
 
@@ -12,4 +12,4 @@ from hardware.wiring.joins import wiring
 def draw(folder: Path) -> list[Path]:
     """Draw everything, and return the pictures."""
     boards = [make(wiring(board), folder) for board in BOARDS.values() for make in (harness.draw, circuit.draw)]
-    return boards + additions.draw(folder)
+    return [*boards, breadboard.draw(folder), *additions.draw(folder)]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hardware.bill import bill
+from hardware.bill import bill, starter_table
 from hardware.bill import table as bill_table
+from hardware.wiring import breadboard
 from hardware.wiring.boards import BOARDS
 from hardware.wiring.joins import Wire, wiring
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = (DOCS / "wiring.md", DOCS / "bill-of-materials.md")
+PAGES = (DOCS / "wiring.md", DOCS / "bill-of-materials.md", DOCS / "starter.md")
 PICTURES = DOCS / "pictures" / "wiring"
 COLOURS = {"BK": "black", "RD": "red", "OG": "orange", "YE": "yellow", "BU": "blue", "GN": "green", "WH": "white"}
 _MARKED = re.compile(r"(<!-- table ([\w-]+) -->\n\n).*?(<!-- end -->)", re.DOTALL)
@@ -20,8 +21,9 @@ _MARKED = re.compile(r"(<!-- table ([\w-]+) -->\n\n).*?(<!-- end -->)", re.DOTAL
 
 def renewed(page: str) -> str:
     """Return a page with each of its marked tables as it should be; raises `KeyError` for a table of no such name."""
-    tables = {board.name: wires(wiring(board).to_strip) for board in BOARDS.values()}
+    tables: dict[str, Iterable[str]] = {board.name: wires(wiring(board).to_strip) for board in BOARDS.values()}
     tables |= {"sensors": wires(wiring(BOARDS["pi"]).from_strip), "bill": bill_table(bill())}
+    tables |= {"starter-bill": starter_table(bill()), "breadboard": breadboard.table()}
     return _MARKED.sub(lambda found: found[1] + "\n".join([*tables[found[2]], "", found[3]]), page)
 
 

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 from gpiozero.pins.pi import PiBoardInfo
 
 from controller.core.counting import MS, Limits
-from hardware.bill import bill
+from hardware.bill import STARTER, bill
 from hardware.parameters import TEMPLE
-from hardware.wiring.boards import BOARDS, PI, Board
+from hardware.wiring.boards import BOARDS, PI, PICO, Board
+from hardware.wiring.breadboard import FREE, LOGIC, STRONG, Link, links, row
 from hardware.wiring.joins import DIPS, GODS, GUARD, HALVES, NAMES, PULL_UP, SPIKES, STRIP, WiringError, wiring
 from hardware.wiring.pages import PAGES, PICTURES, renewed
 
@@ -85,7 +89,7 @@ def test_the_drawings_show_every_pin_that_is_used(board: Board) -> None:
 
 
 def test_the_bill_has_a_resistor_for_each_that_the_circuit_shows() -> None:
-    counts = {item.what: item.count for items in bill().values() for item in items}
+    counts = {item.what: item.count for name, items in bill().items() if name != STARTER for item in items}
     assert counts["resistor, 10 kΩ"] == len(GODS) + 1
     assert counts[f"resistor, {GUARD}"] == len(GODS) + 1
     assert counts[f"ceramic capacitor, {SPIKES}"] == len(GODS)
@@ -140,3 +144,61 @@ def test_what_a_temple_cannot_do_without_can_be_ordered_by_a_number_from_more_th
 
 def test_a_token_may_take_as_long_between_two_beams_as_a_bead_that_starts_from_rest() -> None:
     assert TEMPLE.transit_ms <= Limits().transit / MS <= 1.05 * TEMPLE.transit_ms
+
+
+# -- the starter's breadboard --
+
+
+PICO_PROGRAM = Path(__file__).resolve().parents[2] / "firmware" / "micropython" / "settings.py"
+
+
+def _by_default() -> dict[str, int]:
+    """Return the pins that the Pico's program reads unless a setting names others."""
+    for statement in ast.parse(PICO_PROGRAM.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "DEFAULTS":
+            return {god: ast.literal_eval(statement.value)[god] for god in GODS}
+    raise AssertionError(f"{PICO_PROGRAM} has no DEFAULTS")
+
+
+def _found(kind: str) -> list[Link]:
+    return [each for each in links() if each.kind == kind]
+
+
+def test_the_breadboard_joins_the_pins_that_the_picos_program_reads_by_default() -> None:
+    leads = {each.start: each.end for each in _found("lead")}
+    for god, pin in _by_default().items():
+        assert leads[f"j{row(PICO.numbers[pin])}"] == f"j{FREE[god][0]}"
+    assert leads[f"j{row(PICO.strong)}"] == STRONG
+    assert leads[f"j{row(PICO.logic)}"] == LOGIC
+
+
+def test_the_breadboard_has_a_resistor_in_series_and_one_to_3_3_v_for_each_signal_and_none_to_5_v() -> None:
+    series = {(each.start[1:], each.end[1:]) for each in _found("guard")}
+    assert series == {(str(near), str(far)) for near, far in FREE.values()}
+    assert {(each.start[1:], each.end) for each in _found("pull")} == {(str(far), LOGIC) for _, far in FREE.values()}
+    signals = {each.end[1:] for each in _found("sensor") if each.start.endswith("signal")}
+    assert signals == {str(far) for _, far in FREE.values()}
+    powered = {each.start for each in _found("sensor") if each.end == STRONG}
+    assert powered == {f"{NAMES[god]}'s emitter, +" for god in GODS}
+
+
+def test_no_hole_of_the_breadboard_is_taken_twice() -> None:
+    holes = [end for each in links() for end in (each.start, each.end) if end[1:].isdigit()]
+    assert len(set(holes)) == len(holes)
+    rows = [row(PICO.numbers[pin]) for pin in PICO.numbers if int(PICO.numbers[pin].split()[1]) > 20]
+    assert max(rows) < min(near for near, _ in FREE.values()), "the signals' rows are beyond the Pico"
+
+
+def test_a_pin_on_the_picos_left_has_no_row_on_its_right() -> None:
+    with pytest.raises(ValueError, match=r"pin is 'pin 1 \(GP0\)'; expected one on the Pico's right side, 21 to 40"):
+        row(PICO.numbers[0])
+
+
+def test_the_starters_bill_has_what_the_breadboard_takes_and_costs_20_to_25_euros() -> None:
+    items = bill()[STARTER]
+    counts = {item.what: item.count for item in items}
+    assert counts["lead with a pin at both ends, 10 to 15 cm"] == len(_found("lead")) == 6
+    assert counts[f"resistor, {GUARD}"] == len(_found("guard"))
+    assert counts[f"resistor, {PULL_UP}"] == len(_found("pull"))
+    assert counts["infrared break-beam pair, 5 mm"] == len(GODS)
+    assert 20 <= sum(item.cost for item in items) <= 25
