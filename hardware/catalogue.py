@@ -9,8 +9,8 @@ from math import cos, radians, sin
 
 from build123d import Location
 
-from hardware.parameters import SIDES, Temple
-from hardware.parts import base, bowl, causeway, chute, coupon, lake, plaza, rack, roof, shell, shrines, trays
+from hardware.parameters import MODULES, SIDES, Temple
+from hardware.parts import base, bowl, causeway, chute, coupon, holder, lake, plaza, rack, roof, shell, shrines, trays
 from hardware.shapes import Part
 
 HUITZILOPOCHTLI, TLALOC = "huitzilopochtli", "tlaloc"
@@ -96,6 +96,10 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
         found.append(Piece(f"chute_{name}", draw, BLACK, both, 2, "chute", chosen, (0, 0, 14)))
         tried = partial(coupon.build, sensor=sensor)
         found.append(Piece(f"coupon_{name}", tried, BLACK, (), 1, "coupon", chosen))
+    proof = partial(chute.build, proof=True)
+    found.append(Piece("chute_proof", proof, BLACK, both, 2, "chute", False, (0, 0, 14)))
+    for name, module in MODULES.items():
+        found.append(Piece(f"holder_{name}", partial(holder.build, module=module), BLACK, (), 2, "holder", False))
     lifted = (Location((0, 0, floor + trays.BOSS_HIGH)),)
     for board in temple.controllers:
         chosen, draw = board.name == temple.controller, partial(trays.build, board=board)

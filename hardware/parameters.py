@@ -102,12 +102,38 @@ class Sensor:
     height: float
     depth: float
     lens_from_end: float
+    bore: float = field(default=0, repr=False)
+    """The width of the two holes before its pair; 0 for the temple's `aperture`."""
 
 
 SENSOR_5MM = Sensor(lens=5, length=20, height=10, depth=8, lens_from_end=5)
 SENSOR_3MM = replace(SENSOR_5MM, lens=3)
-SENSORS = {"5mm": SENSOR_5MM, "3mm": SENSOR_3MM}
-"""Adafruit 2168 and 2167: their makers give the same block for both."""
+SENSOR_MODULATED = Sensor(lens=5, length=10, height=10, depth=10, lens_from_end=5, bore=4)
+SENSORS = {"5mm": SENSOR_5MM, "3mm": SENSOR_3MM, "modulated": SENSOR_MODULATED}
+"""Adafruit 2168 and 2167: their makers give the same block for both. What sees modulated light, and its emitter, have
+holders (`MODULES`) of one size; a bore of 4 mm gives them light enough."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A part that a holder takes behind the bore: across, high and deep, and how far its eye is under its upper end.
+
+    It stands on its head: its pins lead up. An emitter of 5 mm has none of these sizes: it lies in a round hole.
+    """
+
+    title: str
+    wide: float = 0
+    high: float = 0
+    deep: float = 0
+    eye: float = 0
+
+
+MODULES = {
+    "tsal6200": Module("Vishay TSAL6200, infrared LED of 5 mm"),
+    "tssp4038": Module("Vishay TSSP4038SS1XB, receiver for 38 kHz", wide=6.0, high=6.95, deep=5.6, eye=3.5),
+    "s6986": Module("Hamamatsu S6986, receiver with an oscillator of its own", wide=5.0, high=6.0, deep=3.5, eye=3.0),
+}
+"""The receiver for 38 kHz by its maker's sheet, but for its eye; the S6986's sizes are assumed. Measure yours."""
 
 
 @dataclass(frozen=True)
@@ -352,6 +378,10 @@ class Temple:
     def sensors(self) -> dict[str, Sensor]:
         """The sensors that chutes are drawn for, by their names; one's own is the temple's."""
         return SENSORS if self.sensor in SENSORS.values() else SENSORS | {"own": self.sensor}
+
+    def bore(self, sensor: Sensor) -> float:
+        """Return the width of the holes before a sensor."""
+        return sensor.bore or self.aperture
 
     @property
     def funnel(self) -> float:

@@ -225,8 +225,8 @@ def _beam_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     for name, sensor in t.sensors.items():
         yield (
             f"aperture before the lens of {name}",
-            _most(t.aperture + 2 * PLAY, sensor.lens),
-            f"a hole of {t.aperture:g} mm is not covered by a lens of {sensor.lens:g} mm with {PLAY:g} mm of play",
+            _most(t.bore(sensor) + 2 * PLAY, sensor.lens),
+            f"a hole of {t.bore(sensor):g} mm is not covered by a lens of {sensor.lens:g} mm with {PLAY:g} mm play",
         )
         after = t.beam_at + (sensor.lens_from_end + PLAY + SEAT_WALL) * cos(radians(t.slope))
         yield (

@@ -7,6 +7,7 @@ roof bridges: over the bend it rises in level steps, because a sloping ceiling h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from math import cos, radians, sin
 
@@ -45,8 +46,11 @@ def beam(temple: Temple) -> tuple[float, float]:
     return (temple.beam_at - temple.beam_over * sin(tilt)) / cos(tilt), temple.beam_over
 
 
-def build(temple: Temple, sensor: Sensor | None = None) -> Part:
-    """Draw it, for the sensors of the temple or for others."""
+def build(temple: Temple, sensor: Sensor | None = None, *, proof: bool = False) -> Part:
+    """Draw it, for the sensors of the temple or for others; for `proof` with seats for a second pair below.
+
+    The second pair's blocks stand upright, their wires up. It is for the bench: under the shell there is no room.
+    """
     sensor = sensor or temple.sensor
     half, wall = temple.shaft / 2, temple.chute_wall
     outer = half + wall
@@ -87,13 +91,16 @@ def build(temple: Temple, sensor: Sensor | None = None) -> Part:
     )
     solids = [_ear(temple)]
     holes = [gutter]
-    for side in (-1, 1):
-        seat, hollow = _seat(temple, sensor, side)
-        solids.append(seat)
-        holes.append(hollow)
-    x, z = beam(temple)
-    bore = Pos(x, 0, z) * Rot(90, 0, 0) * Cylinder(temple.aperture / 2, 2 * (outer + 1))
-    holes.append(bore)
+    pairs = [(beam(temple)[0], sensor, True)]
+    if proof:
+        pairs.append((beam(temple)[0] + temple.below, upright(sensor), False))
+    for x, pair, lying in pairs:
+        for side in (-1, 1):
+            seat, hollow = _seat(temple, pair, side, x, lip=lying)
+            solids.append(seat)
+            holes.append(hollow)
+        bore = Pos(x, 0, temple.beam_over) * Rot(90, 0, 0) * Cylinder(temple.bore(sensor) / 2, 2 * (outer + 1))
+        holes.append(bore)
     # The mouth is cut upright, so that it lies behind the shell's wall; only the tongue looks out.
     holes.append(
         _upright(
@@ -158,9 +165,14 @@ def screws(temple: Temple) -> tuple[tuple[float, float], tuple[float, float]]:
     return (s, -EAR[0] / 2 + 4.2), (s, EAR[0] / 2 - 4.2)
 
 
-def _seat(temple: Temple, sensor: Sensor, side: int) -> tuple[Part, Part]:
-    """Return the block beside the gutter that holds a sensor, and the room in it."""
-    x, z = beam(temple)
+def upright(sensor: Sensor) -> Sensor:
+    """Return what a seat sees of a sensor that stands on the end with its lens."""
+    return replace(sensor, length=sensor.height, height=2 * sensor.lens_from_end, lens_from_end=sensor.height / 2)
+
+
+def _seat(temple: Temple, sensor: Sensor, side: int, x: float, *, lip: bool) -> tuple[Part, Part]:
+    """Return the block beside the gutter that holds a sensor with its lens at `x`, and the room in it."""
+    z = temple.beam_over
     wall = temple.shaft / 2 + temple.chute_wall
     low, high = x - (sensor.length - sensor.lens_from_end) - PLAY, x + sensor.lens_from_end + PLAY
     bottom, top = z - sensor.height / 2 - 0.2, z + sensor.height / 2
@@ -168,12 +180,11 @@ def _seat(temple: Temple, sensor: Sensor, side: int) -> tuple[Part, Part]:
     outside = block((low - SEAT_WALL, high + SEAT_WALL), (wall - 0.5, out + SEAT_WALL), (-UNDER, top + 1.2))
     room = block((low, high), (wall, out), (bottom, top + 20))
     # The lip runs along the outer wall's upper edge; the end wall has a way out for the wires.
-    lip = sideways([(0, 0), (LIP, LIP), (LIP, LIP + 0.2), (0, 2 * LIP + 0.2)], (high - low) / 2 - 3)
-    lip = lip.rotate(Axis.Z, -90)
-    lip = Pos((low + high) / 2, out, top + 0.1) * lip
+    edge = sideways([(0, 0), (LIP, LIP), (LIP, LIP + 0.2), (0, 2 * LIP + 0.2)], (high - low) / 2 - 3)
+    edge = Pos((low + high) / 2, out, top + 0.1) * edge.rotate(Axis.Z, -90)
     wires = middle(8, sensor.depth - 2, (bottom + 1, top + 20), (low - 2, (wall + out) / 2))
     outside = outside - block((low, high), (wall + 0.01, out), (top, top + 5))
-    hollow = (room - lip) + wires
+    hollow = ((room - edge) if lip else room) + wires
     if side < 0:
         return mirror(outside, about=Plane.XZ), mirror(hollow, about=Plane.XZ)
     return outside, hollow

@@ -15,7 +15,7 @@ from controller.core.learned_limits import to_dict
 from hardware import choices
 from hardware.making import BUILD
 from hardware.parameters import Temple, Token
-from hardware.physics import below, controls, report
+from hardware.physics import below, controls, report, sensors
 from hardware.physics.bowl import Hand, Offering, dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, seen, singles
@@ -58,6 +58,8 @@ def main() -> int:
         return _print_rows(map(str, controls.write(temple)))
     if given.below is not None:
         return _print_rows(below.rows(temple, given.below))
+    if given.sensors is not None:
+        return _print_rows(sensors.rows(temple, given.sensors))
     if given.heaps is not None:
         return _print_rows(_heaps(temple, given.heaps))
     if given.hands is not None:
@@ -105,6 +107,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="print only a table of hands that a finger sweeps out of a bowl over the shrine, N of each, as --hands, "
         f"and of {ALONE} tokens dropped through it one by one with each seed",
+    )
+    parser.add_argument(
+        "--sensors",
+        type=_number,
+        metavar="N",
+        help="print only tables of the sensors for modulated light: their light, and the limits by N of each kind",
     )
     parser.add_argument(
         "--heaps", type=_number, metavar="N", help="print only a table of how many of N fall on one side before a jam"

@@ -57,7 +57,7 @@ def seen_below(temple: Temple, batch: Batch, receiver: Receiver) -> tuple[Spell,
 
 def bundle(temple: Temple) -> Rays:
     """Return the rays between the lenses of the temple's sensors."""
-    return rays(temple.sensor.lens, temple.aperture)
+    return rays(temple.sensor.lens, temple.bore(temple.sensor))
 
 
 def singles(

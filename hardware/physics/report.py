@@ -76,9 +76,9 @@ class Window:
 def fingerprint(temple: Temple) -> str:
     """Return a word for the model that tokens fell in: its plates, its tokens and its beam."""
     world = build(temple, temple.tokens)
-    return hashlib.sha256(f"{world}, a {temple.aperture} mm aperture before {temple.sensor}".encode()).hexdigest()[
-        :16
-    ]
+    return hashlib.sha256(
+        f"{world}, a {temple.bore(temple.sensor)} mm aperture before {temple.sensor}".encode()
+    ).hexdigest()[:16]
 
 
 def gaps(batches: Sequence[Batch]) -> tuple[float, float]:
@@ -97,10 +97,15 @@ def viewed(temple: Temple, alone: Alone, receiver: Receiver) -> dict[Token, list
     return {kind: [seen(temple, batch, receiver) for batch in batches] for kind, batches in alone.items()}
 
 
-def windows(temple: Temple, alone: Alone) -> dict[str, Window]:
-    """Return where the counter's limits may lie, by the names that settings give them, for any receiver."""
-    worst = [batch for batches in alone.values() for batch in batches]
-    easy = [batch for batches in viewed(temple, alone, EASY).values() for batch in batches]
+def windows(temple: Temple, alone: Alone, narrowest: Receiver = WORST, widest: Receiver = EASY) -> dict[str, Window]:
+    """Return where the counter's limits may lie, by the names that settings give them, for any receiver between two.
+
+    One has the shortest dark spells, the other the longest.
+    """
+    worst, easy = (
+        [batch for batches in viewed(temple, alone, each).values() for batch in batches]
+        for each in (narrowest, widest)
+    )
     (inside, one), (also, other) = gaps(worst), gaps(easy)
     return {
         "min_break_ms": Window(1.0, round(measured(worst).low_ns * 0.75 / MS, 3)),

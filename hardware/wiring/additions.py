@@ -11,7 +11,7 @@ import schemdraw.elements as elm
 
 from hardware.parameters import TEMPLE
 from hardware.wiring.circuit import SMALL, canvas, receiver_box
-from hardware.wiring.joins import HOLD, PULL_UP
+from hardware.wiring.joins import GUARD, HOLD, PULL_UP
 
 SERIES, SPIKES, DIPS = "22 Ω", "100 nF", "47 µF"
 """Into a receiver's plus, and from there to ground."""
@@ -19,6 +19,8 @@ MODULE = "100 Ω"
 """Into the plus of a receiver module, which takes less than a milliampere."""
 TIMING = ("2.2 kΩ", "15 kΩ and a\n5 kΩ trimmer", "1 nF")
 """R1, R2 and C of the carrier: 1.44 / ((R1 + 2 R2) C) is 34 to 45 kHz."""
+LIMIT = "180 Ω"
+"""In series with the S6986's LED: 20 mA."""
 DIM = "1 kΩ and a\n100 kΩ trimmer"
 _SCALE = 0.2
 """Of a millimetre, in the drawings of places."""
@@ -125,7 +127,9 @@ def _modulated(drawing: schemdraw.Drawing) -> None:
     module = elm.Ic(pins=pins, size=(3.2, 1.6), lblsize=SMALL, leadlen=0.9)
     module = drawing.add(module.anchor("center").at((led.center[0] + 7, led.center[1])).right())
     drawing.add(elm.Ground().at(module.minus))
-    drawing.add(elm.Label().at((module.center[0] + 1.6, module.center[1] - 1.2)).label("TSSP4038", halign="left"))
+    drawing.add(
+        elm.Label().at((module.center[0] + 1.6, module.center[1] - 1.2)).label("TSSP4038SS1XB", halign="left")
+    )
     knot = drawing.add(elm.Dot().at(module.plus))
     drawing.add(elm.Line().left().length(2.6))
     drawing.add(elm.Capacitor().down().length(1.3).label(SPIKES, loc="top"))
@@ -136,7 +140,38 @@ def _modulated(drawing: schemdraw.Drawing) -> None:
     knot = drawing.add(elm.Dot())
     drawing.add(elm.Resistor().up().length(2.7).label(PULL_UP, loc="bottom"))
     drawing.add(elm.Vdd().label("3.3 V"))
-    drawing.add(elm.Line().at(knot.center).right().length(1.0).label("signal, high\nwhile broken", loc="right"))
+    drawing.add(elm.Resistor().at(knot.center).right().length(2.0).label(GUARD, loc="bottom"))
+    drawing.add(elm.Line().right().length(0.4).label("signal, high\nwhile broken", loc="right"))
+
+
+def _s6986(drawing: schemdraw.Drawing) -> None:
+    """Draw the receiver that flashes its own LED."""
+    pins = [
+        elm.IcPin(name="LED", side="left", anchorname="led"),
+        elm.IcPin(name="Vcc", side="top", anchorname="plus"),
+        elm.IcPin(name="GND", side="bottom", anchorname="minus"),
+        elm.IcPin(name="Vo", side="right", anchorname="out"),
+    ]
+    chip = drawing.add(elm.Ic(pins=pins, size=(3.4, 2.4), lblsize=SMALL, leadlen=0.6))
+    drawing.add(elm.Label().at((chip.center[0], chip.center[1] - 0.2)).label("S6986", fontsize=SMALL))
+    drawing.add(elm.Ground().at(chip.minus))
+    drawing.add(elm.Line().at(chip.plus).up().length(1.3))
+    knot = drawing.add(elm.Dot())
+    drawing.add(elm.Line().up().length(0.5))
+    drawing.add(elm.Vdd().label("5 V"))
+    drawing.add(elm.Line().at(knot.center).right().length(2.4))
+    drawing.add(elm.Capacitor().down().length(1.3).label(SPIKES, loc="bottom"))
+    drawing.add(elm.Ground())
+    drawing.add(elm.Line().at(chip.led).left().length(1.4))
+    drawing.add(elm.LED().up().length(2.0).reverse().label("TSAL6200", loc="top"))
+    drawing.add(elm.Resistor().up().length(1.8).label(LIMIT, loc="top"))
+    drawing.add(elm.Vdd().label("5 V"))
+    drawing.add(elm.Line().at(chip.out).right().length(3.4))
+    knot = drawing.add(elm.Dot())
+    drawing.add(elm.Resistor().up().length(1.8).label(PULL_UP, loc="bottom"))
+    drawing.add(elm.Vdd().label("3.3 V, on an Uno 5 V"))
+    drawing.add(elm.Resistor().at(knot.center).right().length(2.0).label(GUARD, loc="top"))
+    drawing.add(elm.Line().right().length(0.4).label("signal, low\nwhile broken", loc="right"))
 
 
 def _second_beam(drawing: schemdraw.Drawing) -> None:
@@ -161,6 +196,7 @@ def _second_beam(drawing: schemdraw.Drawing) -> None:
 ADDITIONS: Mapping[str, Callable[[schemdraw.Drawing], None]] = {
     "capacitor": _capacitor,
     "shroud": _shroud,
+    "s6986": _s6986,
     "modulated": _modulated,
     "second-beam": _second_beam,
 }

@@ -14,6 +14,8 @@ from hardware.wiring.joins import Wire, wiring
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = (DOCS / "wiring.md", DOCS / "bill-of-materials.md", DOCS / "starter.md")
+MODULATED = DOCS / "measurements" / "sensors.txt"
+"""What `python -m hardware.physics --sensors` printed last, under its command."""
 PICTURES = DOCS / "pictures" / "wiring"
 COLOURS = {"BK": "black", "RD": "red", "OG": "orange", "YE": "yellow", "BU": "blue", "GN": "green", "WH": "white"}
 _MARKED = re.compile(r"(<!-- table ([\w-]+) -->\n\n).*?(<!-- end -->)", re.DOTALL)
@@ -23,6 +25,7 @@ def renewed(page: str) -> str:
     """Return a page with each of its marked tables as it should be; raises `KeyError` for a table of no such name."""
     tables: dict[str, Iterable[str]] = {board.name: wires(wiring(board).to_strip) for board in BOARDS.values()}
     tables |= {"sensors": wires(wiring(BOARDS["pi"]).from_strip), "bill": bill_table(bill())}
+    tables |= {"modulated": MODULATED.read_text(encoding="utf-8").splitlines()[2:]}
     tables |= {"starter-bill": starter_table(bill()), "breadboard": breadboard.table()}
     return _MARKED.sub(lambda found: found[1] + "\n".join([*tables[found[2]], "", found[3]]), page)
 
