@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.database import backup
+from companion.adapters.database.opening import PAGE
 from companion.adapters.owner import make_owner
 from tests.brokers import HOST, free_port
 from tests.companion.conftest import Home
@@ -28,7 +29,6 @@ from tests.liveness.conftest import PATIENCE_S, Bench, Watched
 from tests.liveness.test_trouble import answer, words
 from tests.waiting import eventually
 
-PAGE = 4096
 EXAMINING = "reading everything that is stored"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

@@ -55,6 +55,7 @@ ENTRIES = sa.Table(
     sa.Column("move", sa.JSON, nullable=False),
     sa.Column("request", sa.String, nullable=False),
     sa.Column("hand", sa.String(24), nullable=False),
+    sqlite_with_rowid=False,
 )
 
 KEYS = sa.Table(

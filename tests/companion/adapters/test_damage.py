@@ -14,12 +14,10 @@ import pytest
 
 from companion.adapters.database import backup
 from companion.adapters.database.damage import Count, Damage, find_damage
-from companion.adapters.database.opening import StoreError
+from companion.adapters.database.opening import PAGE, StoreError
 from companion.adapters.database.sql_store import SqlStore
 from companion.model.table import ServiceError
 from tests.companion.conftest import EVENING, Home
-
-PAGE = 4096
 
 
 @cache
