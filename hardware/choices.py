@@ -15,7 +15,10 @@ Value = TypeVar("Value")
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Give a parser the options that choose a temple."""
     parser.add_argument(
-        "--deep", action="store_true", help="a deep lake: 260 tokens of every kind may fall on one side"
+        "--deep",
+        action="store_true",
+        help="a deep lake: 260 tokens may fall on one side without a hand that levels them; with --bead as deep as "
+        "those beads need",
     )
     parser.add_argument(
         "--feet",
@@ -51,7 +54,7 @@ def temple(given: argparse.Namespace) -> Temple:
     """Return the temple of these choices; raises `ValueError` for a bed or a size that cannot be read."""
     found = TEMPLE
     if given.deep:
-        found = deep(found)
+        found = deep(found, given.bead)
     if given.feet:
         found = on_feet(found)
     if given.clear:

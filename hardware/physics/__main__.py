@@ -19,7 +19,7 @@ from hardware.physics import below, controls, report, sensors
 from hardware.physics.bowl import Hand, Offering, dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, seen, singles
-from hardware.physics.heap import pour
+from hardware.physics.heap import called_for, pour
 from hardware.physics.optics import EASY
 from hardware.rules import BrokenRulesError, require
 
@@ -34,6 +34,8 @@ SHORT_CLEAR = 2 * MS
 """What `min_clear` may be where no light falls through a token."""
 HAND_SEEDS = (71_000, 72_000, 73_000)
 BOWL_SEEDS = (99_000, 99_100, 99_200)
+BEAD_10 = Token("bead 10", (10, 10, 10))
+"""Heaps of it are measured too; in the chute it lies between the two other beads."""
 HEAP_SEEDS = (84_000, 85_000, 86_000)
 """Not used in choosing any dimension."""
 SLOW, QUICK, CARELESS = Hand(speed=100), Hand(speed=250), Hand(speed=400, off=8)
@@ -61,7 +63,7 @@ def main() -> int:
     if given.sensors is not None:
         return _print_rows(sensors.rows(temple, given.sensors))
     if given.heaps is not None:
-        return _print_rows(_heaps(temple, given.heaps))
+        return _print_rows(_heaps(temple, given.heaps, level=given.level))
     if given.hands is not None:
         return _print_rows(_hands(temple, given.hands))
     if given.bowls is not None:
@@ -116,6 +118,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--heaps", type=_number, metavar="N", help="print only a table of how many of N fall on one side before a jam"
+    )
+    parser.add_argument(
+        "--level",
+        action="store_true",
+        help="with --heaps: a finger pushes a heap to the back as often as the companion calls for it",
     )
     parser.add_argument(
         "--below",
@@ -253,14 +260,18 @@ def _counted(batches: list[Batch]) -> str:
     return f"{counted(count_tokens(scenario(batches), Limits()))} of {sum(batch.dropped for batch in batches)}"
 
 
-def _heaps(temple: Temple, number: int) -> Iterator[str]:
+def _heaps(temple: Temple, number: int, *, level: bool) -> Iterator[str]:
     """Yield a table of how many tokens one half of the lake takes before one stands in the chute."""
-    yield f"| token | friction | {' | '.join(f'seed {seed}' for seed in HEAP_SEEDS)} | level, half the lake holds |"
-    yield "|---|---:|" + "---:|" * (len(HEAP_SEEDS) + 1)
-    for kind in temple.tokens:
+    seeds = " | ".join(f"seed {seed}" for seed in HEAP_SEEDS)
+    yield f"| token | friction | levelled after | {seeds} | level, half the lake holds |"
+    yield "|---|---:|---:|" + "---:|" * (len(HEAP_SEEDS) + 1)
+    kinds = temple.tokens if len(temple.tokens) == 1 else (*temple.tokens, BEAD_10)
+    for kind in kinds:
         for friction in FRICTIONS:
-            heaps = [pour(temple, kind, seed, number, friction) for seed in HEAP_SEEDS]
-            yield f"| {kind.name} | {friction:g} | {' | '.join(map(str, heaps))} | {temple.holds(kind) // 2} |"
+            every = called_for(kind) if level else None
+            heaps = [pour(temple, kind, seed, number, friction, every) for seed in HEAP_SEEDS]
+            cells = " | ".join(map(str, heaps))
+            yield f"| {kind.name} | {friction:g} | {every or 'never'} | {cells} | {temple.holds(kind) // 2} |"
 
 
 def _singles(temple: Temple, kind: Token, seed: int, given: argparse.Namespace) -> list[Batch]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import cos, degrees, pi, radians, sin, sqrt, tan
+from math import atan2, cos, degrees, hypot, pi, radians, sin, sqrt, tan
 
 import mujoco
 import numpy as np
 
 from hardware.parameters import Temple, Token
 from hardware.physics.world import FRICTION, MM, PARKED, body, box, chute, numbers, shape
+from templo.lake import KINDS
 
 STEP = 0.002
 """Four times the step of the drops: nothing is counted here, and a heap takes long to simulate."""
@@ -30,6 +31,8 @@ DEEP = 2.0
 """Lengths of a token under the surface."""
 THICK = 15.0
 """Half the thickness of a wall: a heap presses, and must not press anything through."""
+LEVELLED = 20.0
+"""Degrees of a heap's surface after a finger has pushed it: less than it would bear."""
 WALLS = 40
 """Around the whole lake."""
 
@@ -45,6 +48,8 @@ class Heap:
     """How many left the chute."""
     jammed: bool
     """Whether the next one stood in it."""
+    alone: bool
+    """Whether it stood on the chute alone, which no heap explains."""
     highest: float
     """How high the heap reaches, in millimetres over the table."""
     out: int
@@ -52,23 +57,32 @@ class Heap:
 
     def __str__(self) -> str:
         """Return how many fell, for a table."""
-        words = f"jam after {self.fell}" if self.jammed else f"all {self.fell}"
+        words = f"{'alone' if self.alone else 'jam'} after {self.fell}" if self.jammed else f"all {self.fell}"
         return words + (f", {self.out} outside" if self.out else "")
 
 
-def pour(temple: Temple, kind: Token, seed: int, count: int, friction: float = FRICTION) -> Heap:
-    """Let tokens fall through one chute until `count` of them have, or until one stands in the chute."""
+def pour(
+    temple: Temple, kind: Token, seed: int, count: int, friction: float = FRICTION, level: int | None = None
+) -> Heap:
+    """Let tokens fall through one chute until `count` of them have, or until one stands in the chute.
+
+    With `level` a finger pushes what lies in this half of the lake to the back each time that so many more fell.
+    """
     draw = np.random.default_rng(seed)
     ground, poses, speeds = np.zeros((0, 7)), np.zeros((0, 7)), np.zeros((0, 6))
-    fell, jammed = 0, False
+    fell, jammed, alone, levelled = 0, False, False, 0
     while fell < count and not jammed:
-        lot = min(LOT, count - fell)
+        if level and fell - levelled == level:
+            poses = pushed(temple, kind, len(ground) + len(poses))
+            ground, speeds, levelled = np.zeros((0, 7)), np.zeros((len(poses), 6)), fell
+        lot = min(LOT, count - fell, *([level - (fell - levelled)] if level else []))
         model = mujoco.MjModel.from_xml_string(_xml(temple, kind, len(poses) + lot, ground, friction))
         data = mujoco.MjData(model)
         data.qpos.reshape(-1, 7)[: len(poses)] = poses
         data.qvel.reshape(-1, 6)[: len(poses)] = speeds
         left = _fall(temple, kind, model, data, lot, draw)
         fell, jammed = fell + left, left < lot
+        alone = jammed and not _leans(temple, model, data)
         poses, speeds = data.qpos.reshape(-1, 7).copy(), data.qvel.reshape(-1, 6).copy()
         deep = _deep(kind, np.vstack([ground, poses]), speeds)
         ground = np.vstack([ground, poses[deep]])
@@ -78,8 +92,59 @@ def pour(temple: Temple, kind: Token, seed: int, count: int, friction: float = F
     fallen = ~_inside(temple, everything) & (everything[:, 0] < PARKED / MM / 2)
     beyond = np.hypot(everything[:, 0], everything[:, 1]) > temple.shore
     out = int((fallen & (beyond | (everything[:, 0] < temple.causeway / 2))).sum())
-    highest = float(everything[fallen & ~quick, 2].max())
-    return Heap(kind.name, friction, seed, fell, jammed, round(highest, 1), out)
+    highest = float(everything[fallen & ~quick, 2].max(initial=0))
+    return Heap(kind.name, friction, seed, fell, jammed, alone, round(highest, 1), out)
+
+
+def called_for(kind: Token) -> int | None:
+    """Return after how many of such tokens on one side the companion calls for a hand; None if it never does.
+
+    A bead between two sizes of its table counts as the larger one.
+
+    >>> called_for(Token("bead 7", (7, 7, 7))) is None
+    True
+    """
+    name = kind.name.split()[0]
+    sizes = [each for each in KINDS if each.name.startswith(name)]
+    if name == "bead":
+        sizes = [each for each in sizes if int(each.name.removeprefix("bead_")) >= kind.longest] or list(KINDS[-1:])
+    return sizes[0].heap
+
+
+def pushed(temple: Temple, kind: Token, count: int) -> np.ndarray:
+    """Return the poses of so many tokens of one side that a finger has pushed round the temple, to the back.
+
+    They lie in layers, whose surface rises at `LEVELLED` degrees away from the door.
+    """
+    long, wide, thick = (1.02 * size for size in kind.sizes)
+    room = kind.longest / 2
+    x0, y0 = temple.exit_at
+    places = []
+    for high in np.arange(temple.lake_floor + thick / 2 + 0.2, temple.fill, thick):
+        # The rim's flare begins at the board: each layer reaches as far as its slope lets it.
+        flare = temple.spigot - temple.lake_wall + high - temple.board.top - room * sqrt(2)
+        reach = min(temple.shore - temple.lake_wall - room, flare)
+        for n, y in enumerate(np.arange(-reach, reach, wide * sqrt(0.75))):
+            for x in np.arange(n % 2 * long / 2, reach, long):
+                if _in_water(temple, x, y, room, reach):
+                    away = (atan2(y0, x0) - atan2(y, x)) * temple.spigot
+                    places.append((away - high / tan(radians(LEVELLED)), x, y, high))
+    places.sort(reverse=True)
+    if len(places) < count:
+        raise ValueError(f"{count} tokens of {kind.name} were to be pushed; expected at most {len(places)}")
+    poses = np.zeros((count, 7))
+    poses[:, :3] = np.array(places)[:count, 1:] * MM
+    poses[:, 3] = 1
+    return poses
+
+
+def _in_water(temple: Temple, x: float, y: float, room: float, reach: float) -> bool:
+    """Return whether a point of the lake is so far from the temple and the causeways, and within its reach."""
+    first, gap = temple.tiers[0], temple.clearance + temple.lake_wall + room
+    in_road = x < temple.causeway / 2 + temple.lake_wall + room
+    in_temple = x < first.half + gap and first.back - gap < y < first.front + gap
+    in_stair = x < temple.stair_half + gap and 0 < y < temple.stair_foot + gap
+    return hypot(x, y) < reach and not (in_road or in_temple or in_stair)
 
 
 def _fall(
@@ -109,6 +174,16 @@ def _fall(
             if released == lot and not within.any():
                 return lot
     raise AssertionError(f"{count} tokens of {kind.name} neither left the chute nor stood in it")
+
+
+def _leans(temple: Temple, model: mujoco.MjModel, data: mujoco.MjData) -> bool:
+    """Return whether a token in the chute touches another token, in it or of the heap before it."""
+    within = {f"token{n}" for n in np.flatnonzero(_inside(temple, data.qpos.reshape(-1, 7)[:, :3] / MM))}
+    tokens = {geom for geom in range(model.ngeom) if model.geom_group[geom] == 1}
+    names = [model.body(model.geom_bodyid[geom]).name for geom in range(model.ngeom)]
+    return any(
+        {*touching.geom} <= tokens and within & {names[geom] for geom in touching.geom} for touching in data.contact
+    )
 
 
 def _release(temple: Temple, kind: Token, pose: np.ndarray, speed: np.ndarray, draw: np.random.Generator) -> None:

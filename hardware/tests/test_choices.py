@@ -31,7 +31,7 @@ def test_choices_go_together_and_name_a_folder_of_their_own() -> None:
     words = (
         "--deep",
         "--bead",
-        "8",
+        "12",
         "--controller",
         "pico",
         "--sensor",
@@ -42,9 +42,21 @@ def test_choices_go_together_and_name_a_folder_of_their_own() -> None:
         "slope=28",
     )
     temple = _temple(*words)
-    assert (temple.sill, temple.largest, temple.controller, temple.sensor.lens) == (deep(TEMPLE).sill, 8.4, "pico", 3)
+    assert (temple.sill, temple.largest, temple.controller, temple.sensor.lens) == (
+        deep(TEMPLE).sill,
+        12.4,
+        "pico",
+        3,
+    )
     assert (temple.bed.x, temple.bed.y, temple.bed.z, temple.slope) == (250, 210, TEMPLE.bed.z, 28)
-    assert choices.label(_given(*words)) == "deep-bead-8-3mm-pico-250x210-slope-28"
+    assert choices.label(_given(*words)) == "deep-bead-12-3mm-pico-250x210-slope-28"
+
+
+@pytest.mark.parametrize(("size", "sill"), [("8", 45), ("9", 61.25), ("10", 77.5), ("12", 110), ("14", 110)])
+def test_a_deep_lake_for_one_bead_is_only_as_deep_as_it_needs(size: str, sill: float) -> None:
+    temple = _temple("--deep", "--bead", size)
+    assert temple.sill == sill
+    require(temple)
 
 
 def test_a_size_within_another_value_and_several_numbers_are_set() -> None:

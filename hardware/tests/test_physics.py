@@ -20,18 +20,19 @@ from controller.simulation.parser import read
 from hardware import checks
 from hardware.catalogue import Piece
 from hardware.making import Workshop
-from hardware.parameters import BEADS, TEMPLE, Temple, deep, fitting
+from hardware.parameters import BEADS, TEMPLE, Temple, Token, deep, fitting
 from hardware.parts import chute
 from hardware.physics import report
 from hardware.physics.__main__ import WANTED, main
 from hardware.physics.bowl import dropped, offering
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
 from hardware.physics.drops import MOST, Batch, handful, seen_below, singles
-from hardware.physics.heap import pour
+from hardware.physics.heap import called_for, pour
 from hardware.physics.optics import WORST, Spell
 from hardware.physics.world import MM, SILL, build
 from hardware.rules import require
 from templo.contract import God
+from templo.lake import KINDS
 
 TOKEN = {token.name: token for token in TEMPLE.tokens}
 APART_MS = 400
@@ -230,6 +231,30 @@ def test_a_heap_begins_far_below_the_sill_and_stays_in_the_lake() -> None:
     heap = pour(deep(TEMPLE), TOKEN["bead 12"], 1, 40)
     assert (heap.fell, heap.jammed, heap.out) == (40, False, 0)
     assert heap.highest < deep(TEMPLE).sill / 2
+
+
+def test_a_heap_that_is_pushed_to_the_back_when_the_temple_calls_leaves_the_door_free() -> None:
+    heap = pour(TEMPLE, TOKEN["skull 13"], 1, 70, level=called_for(TOKEN["skull 13"]))
+    assert (heap.fell, heap.jammed, heap.out) == (70, False, 0)
+    assert heap.highest < TEMPLE.sill
+
+
+def test_beads_of_8_mm_never_call_and_others_do_by_their_size() -> None:
+    beads = [called_for(Token(f"bead {size}", (size, size, size))) for size in (8, 9, 10, 12, 14)]
+    heap = {kind.name: kind.heap for kind in KINDS}
+    assert beads == [None, heap["bead_10"], heap["bead_10"], heap["bead_12"], heap["skull"]]
+    assert called_for(TOKEN["bean"]) == heap["bean"]
+    assert called_for(TOKEN["skull 13"]) == heap["skull"]
+
+
+def test_a_token_that_stands_in_a_flat_chute_alone_is_no_jam_of_a_heap() -> None:
+    heap = pour(replace(TEMPLE, slope=1, steep=4), TOKEN["skull 13"], 1, 2, friction=1.0)
+    assert (heap.jammed, heap.alone, str(heap)) == (True, True, "alone after 0")
+
+
+@pytest.mark.parametrize("friction", [0.2, 0.4])
+def test_no_bead_of_8_mm_stands_in_an_empty_chute(friction: float) -> None:
+    assert not pour(TEMPLE, TOKEN["bead 8"], 82, 40, friction).jammed
 
 
 def test_the_same_seed_makes_the_same_heap() -> None:
