@@ -34,14 +34,18 @@ BAND = 1.5
 def heap_of(chosen: str, band_ms: float | None) -> int | None:
     """Return how many tokens on one side call for a hand: of the kind that an owner chose, or that calibration saw.
 
-    None where none ever do, and while nobody knows the kind.
+    None where none ever do, and while nobody knows the kind. A receiver that is barely driven sees each token wider:
+    what looks like beans may be beads, so of what was seen and all that is narrower the smallest heap is meant.
 
     >>> heap_of("skull", 9.0) == heap_of("", 37.5), heap_of("", 9.0), heap_of("", None), heap_of(DEEP, 37.5)
     (True, None, None, None)
+    >>> heap_of("", 29.25) == heap_of("bead_12", None) < heap_of("bean", None)
+    True
     """
     if chosen:
         return next((kind.heap for kind in KINDS if kind.name == chosen), None)
-    return kind_seen(band_ms).heap if band_ms else None
+    seen = KINDS[: KINDS.index(kind_seen(band_ms)) + 1] if band_ms else ()
+    return min((kind.heap for kind in seen if kind.heap), default=None)
 
 
 def kind_seen(band_ms: float) -> Kind:

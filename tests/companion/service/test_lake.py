@@ -78,7 +78,7 @@ def test_tokens_of_a_calibration_lie_in_the_lake_and_test_drops_without_a_beam_d
 def test_calibration_says_which_tokens_are_played_with_unless_the_owner_does(home: Home) -> None:
     home.table(temple="templo")
     assert temple(home).heap is None
-    for band_ms, kind in ((9.0, "bead_8"), (13.5, "bead_10"), (18.0, "bead_12"), (29.25, "bean"), (37.5, "skull")):
+    for band_ms, kind in ((9.0, "bead_8"), (13.5, "bead_10"), (18.0, "bead_12"), (29.25, "bead_12"), (37.5, "skull")):
         limits = {"band_ms": band_ms}
         findings = contract.Findings("c" * 32, home.clock.now, contract.Emitters.FIXED, limits, {H: (), T: ()})
         home.services.temples.receive_findings("templo", findings)
