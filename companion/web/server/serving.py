@@ -14,10 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from aiohttp import HttpVersion11, web
-
 from companion.settings import WebSettings
 from companion.web.server.activation import passed_socket
+from companion.web.server.aiohttp_web import HttpVersion11, web
 from companion.web.server.broadcast import THREADS, Broadcast
 from companion.web.server.connections import Connection, Connections, Listener, room_for
 from companion.web.server.threads import Threads
