@@ -250,6 +250,8 @@ def _end_with_input() -> None:
 def _report(findings: studies.Findings, path: Path, arguments: argparse.Namespace) -> None:
     """Write the report in the language that was asked for, or a page for each: ``report.en.html``."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    for each in verdicts.watch(findings, Language()):
+        print(f"Watch: {each}")
     every = arguments.language == EVERY
     for language in LANGUAGES if every else (arguments.language,):
         page = path.with_suffix(f".{language}{path.suffix}") if every else path

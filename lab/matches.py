@@ -49,7 +49,8 @@ class Record(Struct, frozen=True, kw_only=True):
 
     `variant` names what was played in it, `kind` is empty if it stood still. `leads` counts how often another seat
     went ahead of all; `forced` the turns in which no player had more than one move. `cards` has the seat that drew
-    each card first, `places` how often each place of the board was touched.
+    each card first, `places` how often each place of the board was touched. `stuck` is the seat that had no legal
+    move where the game stood still, `waits` the one whose player made none.
     """
 
     variant: str
@@ -64,6 +65,8 @@ class Record(Struct, frozen=True, kw_only=True):
     leads: int
     cards: Mapping[str, Seat] = {}
     places: Mapping[str, int] = {}
+    stuck: Seat = ""
+    waits: Seat = ""
 
     @property
     def stood_still(self) -> bool:
@@ -81,6 +84,8 @@ class Place:
     listed: Sequence[Move] = ()
     """What that player chooses from."""
     move: Move | None = None
+    stuck: bool = False
+    """Whether nobody has a legal move."""
 
 
 class SetupError(ValueError):
@@ -170,6 +175,8 @@ def _recorded(
         elif len(listed) > 1:
             free.add(turn)
     end = game.rules.result(state) if state is not None else None
+    halted = end is None and moves < setup.longest
+    stuck = halted and at.stuck
     return Record(
         variant=variant,
         seed=seed,
@@ -183,6 +190,8 @@ def _recorded(
         leads=leads,
         cards=cards,
         places=places,
+        stuck=at.seat if stuck else "",
+        waits=at.seat if halted and not stuck else "",
     )
 
 
@@ -217,15 +226,18 @@ def _steps(
             at.seat = seat = CHANCE
             listed, move = [*due.outcomes], outcome(due, chance)
         else:
+            at.stuck = True
             for seat in acting:
                 at.seat, at.player = seat, players[seat]
                 listed = [each for each in game.rules.moves(state, seat) if each.name not in game.chores]
                 at.listed = listed
+                at.stuck = at.stuck and not listed
                 move_ = able[seat](game, state, seat, listed, below[seat]) if listed else None
                 if move_ is not None:
                     move = move_
                     break
             else:
+                at.seat = game.rules.on_turn(state) or acting[0]
                 return
         at.move = move
         after = game.rules.play(state, seat, move)

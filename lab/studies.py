@@ -129,7 +129,8 @@ class Summary:
     even: float | None
     turns: Sequence[int]
     forced: float
-    leads: float
+    leads: float | None
+    """None where the game does not say who leads."""
     still: Sequence[Record]
     places: Mapping[str, int] = field(default_factory=dict)
     """How often each place of the board was touched, in all games."""
@@ -180,7 +181,8 @@ def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0, beside: bool
 
 def summary(setup: Setup, records: Sequence[Record]) -> Summary:
     """Return the results of some games."""
-    seats = game_of(setup).seatings[setup.seats]
+    game = game_of(setup)
+    seats = game.seatings[setup.seats]
     n, turns = len(records), sum(each.turns for each in records)
     kinds = Counter(each.kind for each in records if not each.stood_still)
     return Summary(
@@ -191,7 +193,7 @@ def summary(setup: Setup, records: Sequence[Record]) -> Summary:
         figures.evenness([each.winners for each in records], len(seats)),
         [each.turns for each in records],
         sum(each.forced for each in records) / turns if turns else 0.0,
-        sum(each.leads for each in records) / n if n else 0.0,
+        sum(each.leads for each in records) / max(1, n) if game.playtest.says_standing else None,
         [each for each in records if each.stood_still],
         sum((Counter(each.places) for each in records), Counter()),
     )

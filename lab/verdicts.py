@@ -81,6 +81,8 @@ def watch(findings: Findings, language: Language) -> list[str]:
                 games=language.number(summary.games),
             )
         )
+    for played in (summary, *findings.strengths.values()):
+        found += _standstills(played, language)
     if (nobody := 1 - summary.winners.share) >= MANY:
         found.append(say("Nobody wins %(share)s of the games.", share=percent(nobody)))
     if summary.forced >= MANY:
@@ -99,6 +101,22 @@ def watch(findings: Findings, language: Language) -> list[str]:
     if changing := [each.name for each in findings.options if each.certain]:
         found.append(say("Options that change the game: %(options)s.", options=", ".join(changing)))
     return found
+
+
+def _standstills(summary: Summary, language: Language) -> Iterator[str]:
+    """Yield a sentence for the games in which nobody had a legal move, and one for those in which a player waited."""
+    stuck = [each for each in summary.still if each.stuck]
+    waiting = [each for each in summary.still if each.waits]
+    if stuck:
+        yield language.say(
+            "No legal move for %(seat)s after move %(move)s, seed %(seed)s; games that stood still so: %(n)s.",
+            seat=stuck[0].stuck, move=stuck[0].moves, seed=stuck[0].seed, n=len(stuck),
+        )  # fmt: skip
+    if waiting:
+        yield language.say(
+            "The player of %(seat)s waits after move %(move)s, seed %(seed)s; games that stood still so: %(n)s.",
+            seat=waiting[0].waits, move=waiting[0].moves, seed=waiting[0].seed, n=len(waiting),
+        )  # fmt: skip
 
 
 def effects(change: Change, language: Language, called: Called) -> list[str]:
@@ -145,7 +163,10 @@ def ending(end: str, language: Language, called: Called) -> str:
     """Return the words for a kind of end."""
     if end in (NOBODY, STILL):
         return language.say("nobody won" if end == NOBODY else "stood still")
-    return called(f"ending.kind.{end}", end)
+    for key in ("kind", "title", "why"):
+        if (words := called(f"ending.{key}.{end}", "")) != "":
+            return words
+    return end
 
 
 def _first(changes: Sequence[Change], verdict: str) -> list[Change]:

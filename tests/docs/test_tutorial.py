@@ -126,7 +126,9 @@ def test_the_bot_harvests_in_good_rain_and_the_lab_reports(
     report = tmp_path / "milpa.html"
     few = ["--games", "12", "--processes", "1", "--options", "2", "--strengths", "2", "--habits", "2"]
     assert lab(["run", "milpa", "usual", "--folder", str(folder), *few, "--report", str(report)]) == 0
-    assert capsys.readouterr().out == f"wrote {report}\n"
+    *watched, last = capsys.readouterr().out.splitlines()
+    assert last == f"wrote {report}"
+    assert all(line.startswith("Watch: ") for line in watched)
     assert "milpa" in report.read_text("utf-8").lower()
 
 

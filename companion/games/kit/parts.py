@@ -476,3 +476,8 @@ class Playtest(Generic[S]):
     """By preset: seconds that people take for a turn, as far as anybody knows, where it is no matter of a minute."""
     blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
     """From complete options and a card: the options of a table at which that card does nothing."""
+
+    @property
+    def says_standing(self) -> bool:
+        """Whether it says how far each seat is."""
+        return self.standing is not _no_standing
