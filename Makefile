@@ -79,8 +79,9 @@ firmware: ## build the Uno's program and play every scenario to every counter
 conformance: ## play every game at random for long, or test games of your own: GAMES=/home/you/beans
 	@tools/environment $(WORK)
 	@TEMPLO_GAMES="$(GAMES)" TEMPLO_STATES="$${TEMPLO_STATES:-16000}" TEMPLO_WHOLE_GAMES="$${TEMPLO_WHOLE_GAMES:-3}" \
-		TEMPLO_POSTS="$${TEMPLO_POSTS:-2000}" .venv/bin/python -m pytest -s tests/games/test_conformance.py \
-		tests/games/test_words.py tests/games/test_game_pages.py tests/companion/web/security/test_posted_moves.py $(ARGS)
+		TEMPLO_POSTS="$${TEMPLO_POSTS:-2000}" .venv/bin/python -m pytest -s $(if $(GAMES),-p tests.authors) \
+		tests/games/test_checked.py tests/games/test_conformance.py tests/games/test_words.py \
+		tests/games/test_game_pages.py tests/companion/web/security/test_posted_moves.py $(ARGS)
 
 validate: ## read the HTML of every page with the Nu checker, which needs Java
 	@tests/system-packages validate

@@ -296,7 +296,7 @@ class Launch:
 
     def _reload(self) -> None:
         """Start the companion again with games that were saved; while they have faults, it goes on as it is."""
-        command = (*_python("companion")[:-1], "game", "check", *map(str, self._folders))
+        command = (*_python("companion")[:-1], "game", "check", "--quick", *map(str, self._folders))
         check = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)  # noqa: S603
         if check.returncode:
             self._terminal.write(*(check.stdout or check.stderr).splitlines(), "The last version stays in play.")

@@ -14,6 +14,7 @@ from typing import Any
 
 from companion.games import registry
 from companion.games.kit import CHANCE, TEMPLE, Arg, Game, Move, Refusal, Seat, TokenDrop, Value, decoded, encoded
+from companion.games.standstill import led_by, standstill
 
 STATES = int(os.environ.get("TEMPLO_STATES", "800"))
 """States that the conformance suite visits at least, over all games together."""
@@ -126,7 +127,7 @@ def playout(game: Game[Any], opening: Any, random: Random, longest: int = LONGES
     that ends the game is drawn again, or few games would see their later rules. A temple's tokens fall at any moment,
     and some that count are doubted later.
     """
-    state, fallen = opening, 0
+    state, fallen, made = opening, 0, list[Move]()
     for n in range(longest):
         if game.rules.on_turn(state) is None:
             return
@@ -139,12 +140,15 @@ def playout(game: Game[Any], opening: Any, random: Random, longest: int = LONGES
             after = accepted(game.rules.play(state, seat, move), move)
         else:
             for _ in range(6):
-                seat = random.choice(game.rules.to_act(state))
-                move = drawn(game.rules.moves(state, seat), random)
+                seat = random.choice(game.rules.to_act(state) or ("",))
+                moves = game.rules.moves(state, seat) if seat else []
+                assert moves, standstill(game, state, made) or f"{seat} is to act without a move, {led_by(made)}"
+                move = drawn(moves, random)
                 after = accepted(game.rules.play(state, seat, move), move)
                 if game.rules.on_turn(after) is not None or n > PLAYED_OUT:
                     break
         yield Step(state, seat, move, after)
+        made.append(move)
         state = after
     assert longest < LONGEST, f"{game.name} is not over after {LONGEST} random moves: {game.rules.notation(state)}"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -25,6 +25,7 @@ from companion.games.kit import (
     decoded,
     encoded,
 )
+from companion.games.standstill import led_by, standstill
 from tests.games.playouts import (
     COMBINATIONS,
     CUT_SHORT,
@@ -67,7 +68,7 @@ everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
 @everywhere
 def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
     random, game = Random(str(here)), here.game
-    states, games = 0, 0
+    states, games, ends = 0, 0, Counter[str]()
     secrets = set[bool | None]()
     # Only the first game, by its preset alone, has to come to its end.
     whole = 1 if here.lasting else WHOLE_GAMES
@@ -84,16 +85,18 @@ def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
             secrets.add(_hidden(here, step))
             often = SAMPLED if here.lasting else LATER if len(seen) > CLOSELY else 1.0
             if random.random() < often:
-                _check_state(here, step.after, random)
+                _check_state(here, step.after, random, [each.move for each in steps])
             seen.append((step.after, hash(step.after)))
         for earlier, hashed in seen:
             assert hash(earlier) == hashed, "a state that was given out has changed"
         _check_replay(game, options, here.seats, steps)
         states, games = states + len(seen), games + 1
+        end = game.rules.result(seen[-1][0])
+        ends[end.kind if end else "cut short"] += 1
     assert True in secrets or False not in secrets, (
         "chance decides in secret, but Page.known gives everybody what it decided"
     )
-    print(f"{here}: {states:,} states of {games} games")
+    print(f"{here}: {states:,} states of {games} games:", ", ".join(f"{n} x {end}" for end, n in ends.most_common()))
 
 
 @everywhere
@@ -129,7 +132,7 @@ def test_a_written_state_with_a_distortion_is_a_value_error_or_another_state(her
             assert encoded(state) == other
 
 
-def _check_state(here: Combination, state: Any, random: Random) -> None:
+def _check_state(here: Combination, state: Any, random: Random, led: Sequence[Move] = ()) -> None:
     game = here.game
     acting = game.rules.to_act(state)
     assert set(acting) <= {*here.seats, CHANCE}
@@ -139,7 +142,10 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
     for seat in (*here.seats, CHANCE):
         moves = game.rules.moves(state, seat)
         assert moves == sorted(set(moves)), "the legal list is not sorted, or not unique"
-        assert bool(moves) == (seat in acting)
+        assert bool(moves) == (seat in acting), (
+            standstill(game, state, led)
+            or f"{seat} {'has no move' if seat in acting else 'has a move'}, {led_by(led)}"
+        )
         typed = set(leaves(game, state, seat))
         assert typed == set(moves) or (seat == CHANCE and typed > set(moves)), "choices and moves do not agree"
     for seat in dict.fromkeys((random.choice(here.seats), *acting[-1:])):

@@ -1,14 +1,16 @@
-"""Checks the folder of a game of one's own: that it can be imported, and that its texts and templates can be read."""
+"""Checks the folder of a game of one's own: its code, texts and templates, and some games that the app plays."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-import jinja2
-
+from companion.cli.data import trial
 from companion.games import registry
+from companion.games.kit import Game
 from companion.web.rendering import renderer, texts
 
 
@@ -17,27 +19,59 @@ def main(given: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="templo-companion game", description="Check the folders of games.")
     parser.add_argument("command", choices=("check",), metavar="check", help="what to do with the folders")
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    found = list(faults(parser.parse_args(given).folders))
-    print(*found or ["nothing is wrong"], sep="\n")
+    parser.add_argument("--quick", action="store_true", help="read the files only, and play no games")
+    arguments = parser.parse_args(given)
+    found = [*(unreadable if arguments.quick else faults)(arguments.folders)]
+    looked = "" if arguments.quick else f": texts, templates, and {trial.GAMES} games that were played"
+    print(*found or [f"nothing is wrong{looked}"], sep="\n")
     return 1 if found else 0
 
 
-def faults(folders: Sequence[Path]) -> Iterator[str]:
-    """Yield what is wrong in game folders: of each the first fault of its code, then those of texts and templates."""
-    for folder in (each.expanduser().resolve() for each in folders):
+def unreadable(folders: Sequence[Path]) -> Iterator[str]:
+    """Yield what cannot be read in game folders: the first fault of each one's code, those of texts and templates."""
+    for folder in map(_whole, folders):
         try:
-            games = registry.load([folder])
-            renderer.check_layouts(registry.with_tools({folder.name: games[folder.name]}), {folder.name: folder})
+            _checked(folder)
         except registry.RegistryError as error:
             yield str(error)
         try:
             texts.load(folder / "texts")
         except texts.TextError as error:
             yield str(error)
-        for path in sorted((folder / "templates").rglob("*.html")):
-            try:
-                jinja2.Environment(autoescape=True).parse(path.read_text(encoding="utf-8"))
-            except jinja2.TemplateSyntaxError as error:
-                yield f"{path}:{error.lineno}: {error.message}"
-            except (OSError, ValueError) as error:
-                yield f"{path}:1: {error}"
+        yield from (str(each) for each in trial.template_faults(folder, words=None))
+
+
+def faults(folders: Sequence[Path]) -> Iterator[str]:
+    """Yield what is wrong in game folders, each fault once.
+
+    Of each folder that is what cannot be read; if nothing of that, texts that are missing, and what goes wrong when
+    some games are played.
+    """
+    for folder in map(_whole, folders):
+        if found := [*unreadable([folder])]:
+            yield from found
+            continue
+        known = [*trial.text_faults(folder), *trial.template_faults(folder, trial.words_of(folder))]
+        yield from map(str, known + _others(known, trial.played_faults(_checked(folder))))
+
+
+def _whole(folder: Path) -> Path:
+    return folder.expanduser().resolve()
+
+
+def _checked(folder: Path) -> Game[Any]:
+    """Return the game of a folder; raises `RegistryError`."""
+    game = registry.load([folder])[folder.name]
+    renderer.check_layouts(registry.with_tools({folder.name: game}), {folder.name: folder})
+    return game
+
+
+def _others(known: Sequence[trial.Fault], played: Iterable[trial.Fault]) -> list[trial.Fault]:
+    """Return the faults of play that are none of those known: at another place, and not for want of the same text."""
+    places = {(each.file, each.line) for each in known}
+    keys = {key[0] for each in known if (key := re.search(r"'[\w.]+'", each.message))}
+    return [
+        each
+        for each in played
+        if (each.file, each.line) not in places and not any(key in each.message for key in keys)
+    ]

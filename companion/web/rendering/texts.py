@@ -146,6 +146,11 @@ class Texts:
         """Return whether there are words under a key."""
         return any(key in layer for layer in self.layers)
 
+    def raw(self, key: str) -> str:
+        """Return the text of a key with its facts unfilled, all plural forms of it; raises `MissingText`."""
+        text = self._find(key)
+        return text if isinstance(text, str) else " ".join(text.values())
+
     def number(self, value: int | float) -> str:
         """Return a number in the language's format."""
         return _number(value, self.language)

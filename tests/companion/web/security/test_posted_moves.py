@@ -27,7 +27,9 @@ NOT_JSON = ("", "[", "null", "[[]]", '["give"', '{"name": "give"}', "[" * 5000, 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[WebHome]:
-    yield from home_with(tmp_path, PLAYED)
+    for each in home_with(tmp_path, PLAYED):
+        each.app.config["PROPAGATE_EXCEPTIONS"] = True  # the first error is enough
+        yield each
 
 
 @every_case("name", sorted(PLAYED))
