@@ -97,7 +97,7 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
         tried = partial(coupon.build, sensor=sensor)
         found.append(Piece(f"coupon_{name}", tried, BLACK, (), 1, "coupon", chosen))
     proof = partial(chute.build, proof=True)
-    found.append(Piece("chute_proof", proof, BLACK, both, 2, "chute", False, (0, 0, 14)))
+    found.append(Piece("chute_proof", proof, BLACK, (), 2, "chute", False))
     for name, module in MODULES.items():
         found.append(Piece(f"holder_{name}", partial(holder.build, module=module), BLACK, (), 2, "holder", False))
     lifted = (Location((0, 0, floor + trays.BOSS_HIGH)),)

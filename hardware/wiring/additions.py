@@ -168,7 +168,7 @@ def _s6986(drawing: schemdraw.Drawing) -> None:
     drawing.add(elm.Vdd().label("5 V"))
     drawing.add(elm.Line().at(chip.out).right().length(3.4))
     knot = drawing.add(elm.Dot())
-    drawing.add(elm.Resistor().up().length(1.8).label(PULL_UP, loc="bottom"))
+    drawing.add(elm.Resistor().up().length(1.8).label(PULL_UP, loc="top"))
     drawing.add(elm.Vdd().label("3.3 V, on an Uno 5 V"))
     drawing.add(elm.Resistor().at(knot.center).right().length(2.0).label(GUARD, loc="top"))
     drawing.add(elm.Line().right().length(0.4).label("signal, low\nwhile broken", loc="right"))
