@@ -154,7 +154,7 @@ physics: ## drop tokens through the chutes and count them with the real controll
 
 release: ## pack firmware, parts to print, sheets, wheel and packages into one archive, with checksums
 	@tests/system-packages firmware
-	@rm -rf build/sheets build/hardware/stl build/hardware/step build/hardware/3mf build/wheels
+	@rm -rf build/sheets build/hardware/stl build/hardware/step build/hardware/3mf build/hardware/plates build/wheels
 	@"$${PYTHON:-python3}" -m tools.packages --where-possible
 	@$(MAKE) --no-print-directory -C firmware/arduino all
 	@$(MAKE) --no-print-directory sheets ARGS=

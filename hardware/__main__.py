@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from hardware import checks, choices, pictures, slicing, starter, steps
+from hardware import checks, choices, pictures, plates, slicing, starter, steps
 from hardware.bill import bill, fitted, starter_table
 from hardware.bill import table as bill_table
 from hardware.catalogue import Piece, pieces
@@ -98,7 +98,8 @@ def _draw(workshop: Workshop, kit: Sequence[Piece], drawn: Path) -> None:
     pictures.assembly(workshop, kit, drawn / "temple-behind.png", turned=200)
     pictures.assembly(workshop, kit, drawn / "temple-with-racks.png", racks=True)
     pictures.assembly(workshop, kit, drawn / "exploded.png", exploded=True)
-    steps.draw_all(workshop, kit, drawn)
+    steps.film(steps.draw_all(workshop, kit, drawn), drawn / "film.gif")
+    plates.write_all(workshop, kit, slicing.PROFILE, drawn / "temple.png", workshop.folder / "plates")
 
 
 def _draw_starter(workshop: Workshop, kit: Sequence[Piece], drawn: Path) -> None:
@@ -112,7 +113,7 @@ def _draw_starter(workshop: Workshop, kit: Sequence[Piece], drawn: Path) -> None
 def _show(drawn: Path) -> None:
     """Write the pictures that the pages show, and the wiring, into docs/."""
     pages = "".join(page.read_text("utf-8") for page in (DOCS.parent / "README.md", *DOCS.glob("*.md")))
-    for picture in drawn.glob("*.png"):
+    for picture in (*drawn.glob("*.png"), *drawn.glob("*.gif")):
         if f"pictures/temple/{picture.name})" in pages:
             shutil.copy(picture, DOCS / "pictures" / "temple" / picture.name)
     drawings.draw(PICTURES)
@@ -123,7 +124,7 @@ def _parts(workshop: Workshop, kit: Sequence[Piece]) -> str:
     """Slice every part; return the table of them."""
     bed = workshop.temple.bed
     head = HEAD.format(
-        profile="at 0.2 mm, three walls, 12 % infill, without support, for an ordinary printer and for a fast one",
+        profile="at 0.2 mm, two walls, 12 % infill, without support, for an ordinary printer and for a fast one",
         price=slicing.PRICE,
         thinnest=bed.thinnest,
         overhang=bed.overhang,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 
 BILL = Path(__file__).with_name("bill.toml")
@@ -23,6 +24,10 @@ APART = {
 """What is bought by choice: it is not in the sum of the rest."""
 STARTER = "starter"
 """What is bought for the starter instead of all that."""
+PARCELS, PARCEL = 3, 5.0
+"""How many shops a first-timer orders from, and the postage of each, in euros."""
+FILAMENT = 32.0
+"""For 250 g of matt black and 1 kg of another colour, in euros."""
 BEADS = "bead, 8 to 12 mm, of one kind"
 
 
@@ -37,11 +42,22 @@ class Item:
     instead: str
     order: str = ""
     """A maker's number, and who sells it; empty where any will do."""
+    pack: int = 1
+    """How many are sold together at least."""
+    pack_euros: float = 0.0
+    """What such a pack costs; 0 for what is sold one by one."""
+    have: bool = False
+    """Whether many makers have it at home."""
 
     @property
     def cost(self) -> float:
         """All of them, in euros."""
         return self.count * self.euros
+
+    @property
+    def paid(self) -> float:
+        """What is really paid for them: whole packs."""
+        return ceil(self.count / self.pack) * (self.pack_euros or self.euros * self.pack)
 
 
 def bill(file: Path = BILL) -> dict[str, Sequence[Item]]:
@@ -58,7 +74,11 @@ def _item(group: str, found: dict[str, object]) -> Item:
     order = found.get("order", "")
     if type(order) is not str:
         raise ValueError(f"{group}: order is {order!r}; expected a str in {found}")
-    return Item(*(found[key] for key in wanted), order)  # type: ignore[arg-type,call-arg]  # each is of its kind
+    sold = {key: found.get(key, default) for key, default in (("pack", 1), ("pack_euros", 0.0), ("have", False))}
+    for (key, value), kind in zip(sold.items(), (int, float, bool), strict=True):
+        if type(value) is not kind:
+            raise ValueError(f"{group}: {key} is {value!r}; expected a {kind.__name__} in {found}")
+    return Item(*(found[key] for key in wanted), order, **sold)  # type: ignore[arg-type,call-arg]  # each is of its kind
 
 
 def fitted(groups: dict[str, Sequence[Item]], bead: int | None) -> dict[str, Sequence[Item]]:
@@ -79,14 +99,31 @@ def fitted(groups: dict[str, Sequence[Item]], bead: int | None) -> dict[str, Seq
 
 def table(groups: dict[str, Sequence[Item]]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
-    yield "| what | how many | about | to order by | what for | instead |"
-    yield "|---|---:|---:|---|---|---|"
+    yield "| what | how many | about | sold as | to order by | what for | instead |"
+    yield "|---|---:|---:|---|---|---|---|"
     for name, title in GROUPS.items():
         yield from _group(title, groups[name])
     total = sum(item.cost for name in GROUPS for item in groups[name])
-    yield f"| **together** | | **{total:.0f} €** | | | |"
+    yield f"| **together** | | **{total:.0f} €** | | | | |"
     for name, title in APART.items():
         yield from _group(title, groups[name])
+    yield from _paid(groups)
+
+
+def _paid(groups: dict[str, Sequence[Item]]) -> Iterator[str]:
+    """Yield what a first-timer pays, who buys whole packs, has no filament yet and orders from three shops."""
+    bought = [item for name in GROUPS for item in groups[name]]
+    packs = sum(item.paid for item in bought)
+    home = sum(item.paid for item in bought if item.have)
+    rest = PARCELS * PARCEL + FILAMENT
+    tools = sum(item.paid for item in groups["tools"])
+    yield ""
+    yield (
+        f"**What a first-timer pays**: whole packs, {packs:.0f} €; {PARCELS} parcels, {PARCELS * PARCEL:.0f} €; "
+        f"filament, 250 g of matt black and 1 kg of one other colour, {FILAMENT:.0f} €: together "
+        f"**{packs + rest:.0f} €**. Who has at home what is marked ✓ pays {packs + rest - home:.0f} €; "
+        f"who has no tools, {tools:.0f} € more."
+    )
 
 
 def starter_table(groups: dict[str, Sequence[Item]]) -> Iterator[str]:
@@ -99,6 +136,11 @@ def starter_table(groups: dict[str, Sequence[Item]]) -> Iterator[str]:
 
 
 def _group(title: str, items: Sequence[Item]) -> Iterator[str]:
-    yield f"| **{title}** | | | | | |"
+    yield f"| **{title}** | | | | | | |"
     for item in items:
-        yield f"| {item.what} | {item.count} | {item.cost:.2f} € | {item.order} | {item.purpose} | {item.instead} |"
+        sold = f"{item.pack} for {item.paid:.2f} €" if item.pack > 1 else ""
+        sold = f"✓ {sold}".strip() if item.have else sold
+        yield (
+            f"| {item.what} | {item.count} | {item.cost:.2f} € | {sold} | {item.order} | {item.purpose} "
+            f"| {item.instead} |"
+        )

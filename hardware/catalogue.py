@@ -10,7 +10,23 @@ from math import cos, radians, sin
 from build123d import Location
 
 from hardware.parameters import MODULES, SIDES, Temple
-from hardware.parts import base, bowl, causeway, chute, coupon, holder, lake, plaza, rack, roof, shell, shrines, trays
+from hardware.parts import (
+    base,
+    bowl,
+    causeway,
+    chute,
+    coupon,
+    holder,
+    lake,
+    plaza,
+    plinth,
+    rack,
+    roof,
+    shell,
+    shrines,
+    trays,
+    tzompantli,
+)
 from hardware.shapes import Part
 
 HUITZILOPOCHTLI, TLALOC = "huitzilopochtli", "tlaloc"
@@ -63,19 +79,20 @@ def _around(temple: Temple) -> tuple[Location, ...]:
 
 def _cornices(temple: Temple) -> tuple[tuple[float, str], ...]:
     """Return where the shell's cornices begin and end, on the bed: each is a band of red."""
-    tops = [shell.levels(temple, n)[1] - temple.floor for n in range(len(temple.tiers))]
+    tops = [shell.levels(temple, n)[1] - temple.plinth for n in range(len(temple.tiers))]
     return tuple(pair for top in tops for pair in ((top - shell.CORNICE, WAR), (top, PAPER)))[:-1]
 
 
 def pieces(temple: Temple) -> tuple[Piece, ...]:
     """Return every piece of the kit, its choices side by side."""
-    top, floor = temple.top, temple.floor
+    top, floor, foot = temple.top, temple.floor, temple.plinth
     x, y = temple.shaft_at
     here = (Location(),)
     found = [
         Piece("base", base.build, SOOT, here, apart=(0, 0, -32)),
-        Piece("shell", shell.build, PAPER, (Location((0, 0, floor)),), apart=(0, 0, 62), changes=_cornices(temple)),
-        Piece("plaza", plaza.build, PAPER, (Location((0, 0, temple.platform)),), apart=(0, 0, 108)),
+        Piece("plinth", plinth.build, PAPER, (Location((0, 0, floor)),), apart=(0, 0, 40)),
+        Piece("shell", shell.build, PAPER, (Location((0, 0, foot)),), apart=(0, 0, 92), changes=_cornices(temple)),
+        Piece("plaza", plaza.build, PAPER, (Location((0, 0, temple.platform)),), apart=(0, 0, 138)),
     ]
     for god, colour in ((HUITZILOPOCHTLI, WAR), (TLALOC, RAIN)):
         found.append(
@@ -84,16 +101,16 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
                 partial(shrines.build, god=god),
                 colour,
                 (Location((SIDES[god] * x, y, top)),),
-                apart=(0, 0, 138),
+                apart=(0, 0, 168),
             )
         )
     for god, colour in ((HUITZILOPOCHTLI, WAR), (TLALOC, RAIN)):
         draw, at = partial(roof.build, god=god), (roof.place(temple, SIDES[god]),)
-        found.append(Piece(f"roof_{god}", draw, colour, at, apart=(0, -16, 150), changes=((roof.THICK, WHITE),)))
+        found.append(Piece(f"roof_{god}", draw, colour, at, apart=(0, -16, 180), changes=((roof.THICK, WHITE),)))
     both = (chute.place(temple, 1), chute.place(temple, -1))
     for name, sensor in temple.sensors.items():
         chosen, draw = sensor == temple.sensor, partial(chute.build, sensor=sensor)
-        found.append(Piece(f"chute_{name}", draw, BLACK, both, 2, "chute", chosen, (0, 0, 14)))
+        found.append(Piece(f"chute_{name}", draw, BLACK, both, 2, "chute", chosen, (0, 0, 44)))
         tried = partial(coupon.build, sensor=sensor)
         found.append(Piece(f"coupon_{name}", tried, BLACK, (), 1, "coupon", chosen))
     proof = partial(chute.build, proof=True)
@@ -123,6 +140,7 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
             )
         )
     found.append(Piece("rack", rack.build, OCHRE, _around(temple), temple.racks, chosen=False))
+    found.append(Piece("tzompantli", tzompantli.build, OCHRE, (), chosen=False))
     for name, build, high in (("bowl", bowl.build, top + temple.shrine_wall), ("bowl_stand", bowl.stand, top)):
         over = tuple(Location((side * x, y, high), (0, 0, 90 - side * 90)) for side in SIDES.values())
         found.append(Piece(name, build, PAPER, over, 2, chosen=False))

@@ -9,16 +9,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import trimesh
-from build123d import Location, Mesher, Unit, export_step, export_stl, import_step
+from build123d import Location, export_step, export_stl
 
+from hardware import threemf
 from hardware.catalogue import Piece
 from hardware.parameters import Temple
 from hardware.shapes import Part
 
 FINE, TURN = 0.02, 0.15
 """How far a mesh may lie off its part, in millimetres, and how far a facet may turn, in radians."""
-LICENCE = "GPL-3.0-or-later"
-"""Of the models, as of the rest of the project."""
 FOLDER = Path(__file__).resolve().parent
 BUILD = FOLDER.parent / "build" / "hardware"
 
@@ -51,16 +50,10 @@ class Workshop:
         return self.folder / "step" / f"{piece.name}.step"
 
     def threemf(self, piece: Piece) -> Path:
-        """Write the piece's 3MF file, with its name and licence, and return it."""
-        self.stl(piece)
+        """Write the piece's 3MF file, with its name, licence and heights of other colours, and return it."""
+        body = threemf.Body(piece.name, self.mesh(piece))
         path = self.folder / "3mf" / f"{piece.name}.3mf"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        mesher = Mesher(unit=Unit.MM)
-        mesher.add_shape(import_step(self.step(piece)), linear_deflection=FINE, angular_deflection=TURN)
-        for name, value in (("Title", piece.name), ("LicenseTerms", LICENCE)):
-            mesher.add_meta_data("", name, value, "xs:string", must_preserve=True)
-        mesher.write(path)
-        return path
+        return threemf.write(path, piece.name, [body], piece.colour, changes=piece.changes)
 
     def mesh(self, piece: Piece) -> trimesh.Trimesh:
         """Return the piece as it lies on the bed, from its STL file: what a printer gets is what is checked."""

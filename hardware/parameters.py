@@ -283,7 +283,9 @@ class Temple:
     """The longest token that may be played: a printed skull."""
     smallest: float = 8
 
-    wall: float = 2.4
+    wall: float = 1.8
+    plinth_wall: float = 1.4
+    """Of the plinth, which the lake hides."""
     clearance: float = 0.4
     """Between two parts that meet, on each side."""
     relief: float = 0.8

@@ -337,6 +337,7 @@ def _shell_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         )
     for name, wall in (
         ("wall", t.wall),
+        ("plinth's wall", t.plinth_wall),
         ("base's floor", t.floor),
         ("lid", t.lid),
         ("tray", t.tray),

@@ -82,7 +82,7 @@ def _bodies(workshop: Workshop) -> tuple[trimesh.Trimesh, trimesh.Trimesh]:
     """Return the temple, and the lake around it."""
     found: dict[bool, list[trimesh.Trimesh]] = {True: [], False: []}
     for piece in pieces(workshop.temple):
-        if piece.chosen and not piece.name.startswith(("tray", "coupon", "chute", "base")):
+        if piece.chosen and not piece.name.startswith(("tray", "coupon", "chute", "base", "plinth")):
             found[piece.name.startswith(LAKE)] += [workshop.placed(piece, at) for at in piece.places]
     return trimesh.util.concatenate(found[False]), trimesh.util.concatenate(found[True])
 

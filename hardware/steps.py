@@ -8,14 +8,15 @@ from pathlib import Path
 import manifold3d
 import numpy as np
 import trimesh
+from PIL import Image
 
 from hardware import cabling, checks
 from hardware.cabling import Bundle, Spot
 from hardware.catalogue import Piece
 from hardware.making import Workshop, matrix
 from hardware.parameters import SIDES, Controller, Sensor, Temple
-from hardware.parts import chute, plaza, shell, trays
-from hardware.pictures import Body, draw
+from hardware.parts import chute, plaza, plinth, shell, trays
+from hardware.pictures import PAPER, Body, draw
 
 COPPER, CARD, STEEL, PLUG, LENS, TABLE = "#3F7A4A", "#B98A4A", "#9A9DA3", "#EFE9DC", "#33415C", "#B98A5A"
 SIZE = (1200, 1000)
@@ -26,6 +27,9 @@ OVER = 16.0
 
 SEAM = 2.0
 """How wide the line between the board's two halves is drawn."""
+
+FILM, FRAME = 20.0, (600, 500)
+"""How many seconds the film of the assembly lasts, and its size."""
 
 Seen = tuple[float, float]
 """From where a picture is taken: degrees around from the stairs, and degrees up."""
@@ -120,6 +124,22 @@ def draw_all(workshop: Workshop, kit: Iterable[Piece], folder: Path) -> list[Pat
     return paths
 
 
+def film(pictures: Sequence[Path], path: Path, seconds: float = FILM) -> Path:
+    """Show pictures one after the other, each as long as the others, all in so many seconds, again and again."""
+    width, height = FRAME
+    frames = []
+    for each in pictures:
+        with Image.open(each) as picture:
+            shown = picture.convert("RGB")
+        shown.thumbnail(FRAME)
+        frame = Image.new("RGB", FRAME, PAPER)
+        frame.paste(shown, ((width - shown.width) // 2, (height - shown.height) // 2))
+        frames.append(frame.quantize(64))
+    lasts = round(1000 * seconds / len(frames), -1)
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=lasts, loop=0, optimize=True)
+    return path
+
+
 def skin(solid: manifold3d.Manifold) -> trimesh.Trimesh:
     """Return a body's surface, to be drawn."""
     mesh = solid.to_mesh()
@@ -195,6 +215,21 @@ def inside_out(bench: Bench) -> list[Body]:
     return _turned_over(upright)
 
 
+def under(bench: Bench) -> list[Body]:
+    """Lay out shell and plaza turned over, the chutes in them, and the plinth over them with its screws."""
+    temple = bench.temple
+    move = 34.0
+    upright = [
+        *bench.piece("shell"),
+        *bench.piece("plaza"),
+        *bench.piece(bench.chute),
+        *bench.on(bench.chute, _halves(bench), (0, 0, 0)),
+        *bench.piece("plinth", (0, 0, -move)),
+        *_screws(shell.bottoms(temple), temple.floor - move, -1),
+    ]
+    return _turned_over(upright)
+
+
 def tray(bench: Bench) -> list[Body]:
     """Lay out tray and controller over the base, each with its screws."""
     temple, board = bench.temple, bench.board
@@ -226,20 +261,19 @@ def closed(bench: Bench) -> list[Body]:
         *bench.wired(),
         *bench.leads(),
         *bench.piece(bench.chute),
-        *bench.piece("shell", cut=half),
-        *bench.piece("plaza", cut=half),
+        *(body for name in ("plinth", "shell", "plaza") for body in bench.piece(name, cut=half)),
         *bench.piece("shrine_huitzilopochtli"),
         *bench.piece("roof_huitzilopochtli"),
         *bench.piece("shrine_tlaloc", (0, 0, 24)),
         *bench.piece("roof_tlaloc", (0, 0, 34)),
-        *_screws(shell.bottoms(bench.temple), 0, -1),
+        *_screws(plinth.bottoms(bench.temple), 0, -1),
     ]
 
 
 def lake(bench: Bench) -> list[Body]:
     """Lay out the quarters of the lake beside the temple, those of one half hooked in, the causeways over it."""
     gods = [f"{part}_{god}" for part in ("shrine", "roof") for god in SIDES]
-    temple = ("base", "shell", "plaza", bench.chute, *gods)
+    temple = ("base", "plinth", "shell", "plaza", bench.chute, *gods)
     side = (bench.temple.shore + 14) * 0.62
     return [
         *(body for name in temple for body in bench.piece(name)),
@@ -297,12 +331,13 @@ STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
     "1-chutes": (chutes, (35, 32)),
     "2-plaza": (lid, (24, 30)),
     "3-shell": (inside_out, (30, 34)),
-    "4-tray": (tray, (150, 38)),
-    "5-strip": (strip, (75, 48)),
-    "6-close": (closed, (62, 16)),
-    "7-lake": (lake, (20, 40)),
-    "8-racks": (table, (24, 38)),
-    "9-bowls": (bowls, (-14, 48)),
-    "10-empty": (empty, (24, 26)),
+    "4-plinth": (under, (30, 34)),
+    "5-tray": (tray, (150, 38)),
+    "6-strip": (strip, (75, 48)),
+    "7-close": (closed, (62, 16)),
+    "8-lake": (lake, (20, 40)),
+    "9-racks": (table, (24, 38)),
+    "10-bowls": (bowls, (-14, 48)),
+    "11-empty": (empty, (24, 26)),
 }
 """Each step's number and name, what it shows, and from where."""

@@ -40,6 +40,7 @@ KINDS = (
     Kind("build/hardware/stl", "*.stl", "print/stl", "make hardware"),
     Kind("build/hardware/step", "*.step", "print/step", "make hardware"),
     Kind("build/hardware/3mf", "*.3mf", "print/3mf", "make hardware"),
+    Kind("build/hardware/plates", "*.3mf", "print/plates", "make hardware"),
     Kind("build/sheets", "*.pdf", "sheets", "make sheets"),
     Kind("build/wheels", "templo_mayor-*.whl", "wheels", "pip wheel --no-deps --wheel-dir build/wheels ."),
     Kind("build/packages", "*.deb", "packages", "make packages", note="why-not.txt"),

@@ -5,16 +5,14 @@ Its parapets are as high as the shore: what hops on a full heap stays in its hal
 
 from __future__ import annotations
 
-from hardware import ornament
-from hardware.parameters import SIDES, Temple
+from hardware.parameters import Temple
 from hardware.parts import lake
-from hardware.shapes import Part, Plane, block, cut, join, rod
+from hardware.shapes import Part, block, cut, join
 
 THICK = 2.4
 SKIRT = 1.6
 DEEP = 6.0
 PARAPET = 1.6
-STONE_R = 7.2
 STONE = 7.0
 """From one joint of its paving to the next."""
 
@@ -48,16 +46,7 @@ def build(temple: Temple, front: bool) -> Part:
     joints = [
         block((PARAPET - outer, outer - PARAPET), (y - 0.5, y + 0.5), (top - 0.6, top + 1)) for y in _rows(long)
     ]
-    road = cut(join(plate, walls), joints)
-    return join(road, _stone(temple)) if front else road
-
-
-def _stone(temple: Temple) -> list[Part]:
-    """Return Coyolxauhqui's stone, which lay before Huitzilopochtli's stair: the moon, in pieces, in a round rim."""
-    x, y, top = SIDES["huitzilopochtli"] * 1.6, STONE_R + 1.4, DEEP + THICK
-    disc = rod(STONE_R, (top - 0.7, top + 0.5), (x, y))
-    plane = Plane(origin=(x, y, top + 0.5))
-    return [disc, *ornament.on(plane, [(ornament.moon(2 * STONE_R), (0.0, 0.0))], 0.8)]
+    return cut(join(plate, walls), joints)
 
 
 def parapet(temple: Temple) -> float:

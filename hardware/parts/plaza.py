@@ -14,8 +14,7 @@ PEG = 1.9
 PEG_HIGH = 2.4
 PEGS = ((-9.5, 8.5), (9.5, 8.5), (-9.5, -8.5), (9.5, -8.5))
 """Where a shrine's pegs stand, from the middle of its shaft."""
-SCREW = 1.7
-"""The radius of a hole that an M3 screw passes."""
+SCREW = shell.SCREW
 HEAD = 3.1
 PARAPET, PARAPET_HIGH = 2.4, 2.6
 LAMP, LAMP_Y = 2.6, 8.0
@@ -52,9 +51,11 @@ def build(temple: Temple) -> Part:
         for side in (1, -1)
     ]
     # The balustrades end in blocks that carry the parapet on.
+    wide = shell.RAMP + shell.BROAD
+    outer = half + shell.BROAD - wide / 2
     posts = [
-        middle(shell.RAMP * (1.5 if at == 0 else 1), 6, (0, thick + 4), (at, last.front + 1.2))
-        for at in (0, half - shell.RAMP / 2, shell.RAMP / 2 - half)
+        middle(across, 6, (0, thick + 4), (at, last.front + 1.2))
+        for at, across in ((0, shell.RAMP * 1.5), (outer, wide), (-outer, wide))
     ]
     # Beside the head of each stair the middle stays open, two blocks close it off.
     solids = [*rail, *posts, *_stone(temple), *_chac_mool(temple)]

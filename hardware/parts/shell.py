@@ -1,6 +1,7 @@
-"""The shell: four tiers on a plinth, twin stairs in front, a serpent over each door; hollow and open at the top.
+"""The shell: four tiers, twin stairs in front, a serpent over each door; hollow, open at the top and at the foot.
 
-It prints as it stands. Inside, every step is a slope of 45 degrees at most, so nothing needs support.
+It stands on the plinth and prints as it stands. Inside, every step is a slope of 45 degrees at most, so nothing needs
+support.
 """
 
 from __future__ import annotations
@@ -12,12 +13,30 @@ from build123d import Cylinder, Pos, Rot
 from hardware import ornament
 from hardware.parameters import SIDES, Temple, Tier
 from hardware.parts import chute
-from hardware.shapes import BIG, Part, Point, block, cut, frustum, join, middle, prism, rod, sideways
+from hardware.shapes import (
+    BIG,
+    Part,
+    Plane,
+    Point,
+    block,
+    cut,
+    disc,
+    extrude,
+    frustum,
+    join,
+    middle,
+    prism,
+    rod,
+    sideways,
+)
 
 CORNICE, SKIRTING = 2.2, 1.6
-PILOT = chute.PILOT
+PILOT, SCREW = chute.PILOT, 1.7
+"""The radii of a hole that an M3 screw cuts its thread into, and of one that it passes."""
 BOSS = 9.0
 """The width of a post that takes a screw."""
+BESIDE = 2.4
+"""How thick the stairs' flanks are beside their hollow: the doors are cut into them from outside."""
 AROUND = 0.6
 """Between a chute and what it goes through."""
 RIB = 1.0
@@ -27,7 +46,13 @@ LANDING = 7.0
 HEAD = 2.8
 """Half the width of a serpent's head at the foot of the stairs."""
 RAMP = 3.4
-"""The balustrades' width; between the two stairs it is half as wide again."""
+"""The balustrades' width beside the doors; between the two stairs it is half as wide again."""
+BROAD = 10.0
+"""How much wider they are above the serpents' heads, on which they stand: together half of the temple's front."""
+STONE_R = 6.0
+"""The radius of Coyolxauhqui's stone, which leans on the foot of Huitzilopochtli's stair."""
+NUT: tuple[float, float, float] = (5.8, 3.0, 2.0)
+"""The pocket for a nut M3, pushed in from the side: across its flats, its height, and how far it is from the seam."""
 
 
 def build(temple: Temple) -> Part:
@@ -36,17 +61,16 @@ def build(temple: Temple) -> Part:
     outside += _stairs(temple)
     for side in (1, -1):
         outside += _serpent(temple, side)
-    outside += _heads(temple)
-    shape = cut(join(outside[0], outside[1:]), [*_cavity(temple), *_ways(temple)])
+    outside += [*_heads(temple), *_moon(temple)]
+    shape = cut(join(outside[0], outside[1:]), _cavity(temple))
     shape = join(shape, [*_bosses(temple), *_relief(temple)])
-    return Pos(0, 0, -temple.floor) * cut(shape, [*_chute_room(temple), *_pilots(temple), *_air(temple)])
+    return Pos(0, 0, -temple.plinth) * cut(shape, [*_chute_room(temple), *_pilots(temple), *_air(temple)])
 
 
 def bottoms(temple: Temple) -> tuple[Point, ...]:
-    """Return where screws come up from the base."""
-    first, inset = temple.tiers[0], temple.wall + BOSS / 2
-    x = first.half - inset
-    return tuple((side * x, y) for side in (1, -1) for y in (first.front - inset, first.back + inset))
+    """Return where screws come up from the plinth: beside those from the base, which a screwdriver must pass."""
+    x = temple.tiers[0].half - temple.wall - BOSS / 2
+    return tuple((side * x, y) for side in (1, -1) for y in (18.0, -12.0))
 
 
 def tops(temple: Temple) -> tuple[Point, ...]:
@@ -57,9 +81,8 @@ def tops(temple: Temple) -> tuple[Point, ...]:
 
 
 def levels(temple: Temple, n: int) -> Point:
-    """Return from where to where a tier reaches; the first stands on the base."""
-    low = temple.floor if n == 0 else temple.plinth + n * temple.rise
-    return low, temple.plinth + (n + 1) * temple.rise
+    """Return from where to where a tier reaches; the first stands on the plinth."""
+    return temple.plinth + n * temple.rise, temple.plinth + (n + 1) * temple.rise
 
 
 def _grown(tier: Tier, by: float) -> tuple[Point, Point]:
@@ -83,27 +106,44 @@ def _stairs(temple: Temple) -> list[Part]:
     """Two flights between three balustrades, from the lid down to the foot."""
     half, foot, head = temple.stair_half, temple.stair_foot, temple.tiers[-1].front + LANDING
     back = temple.tiers[-1].front - 3
-    low, high, steps = temple.floor, temple.platform, temple.steps
-    base = temple.plinth - 1
+    base, high, steps = temple.plinth, temple.platform, temple.steps
     run, rise = (foot - 1.5 - head) / steps, (high - base) / steps
-    points = [(back, low), (foot - 1.5, low), (foot - 1.5, base)]
+    points = [(back, base), (foot - 1.5, base)]
     for n in range(steps):
         y, z = foot - 1.5 - n * run, base + n * rise
         points += [(y, z + rise), (y - run, z + rise)]
     points += [(back, high)]
     flight = _along(points, half)
     # A balustrade rises beside the steps and ends upright, in a block as high as the lid.
-    slope = [
-        (back, low),
-        (foot, low),
-        (foot, base + 2),
-        (head + 4.2, high - 7),
-        (head + 4.2, high),
-        (back, high),
-    ]
-    ramps = [_along(slope, RAMP / 2, x) for x in (half - RAMP / 2, RAMP - half - RAMP / 2)]
-    ramps.append(_along(slope, RAMP * 0.75))
+    slope = [(foot, base + 3), (head + 4.2, high - 7), (head + 4.2, high), (back, high)]
+    whole = [(back, base), (foot, base), *slope]
+    ramps = [_along(whole, RAMP / 2, x) for x in (half - RAMP / 2, RAMP - half - RAMP / 2)]
+    ramps.append(_along(whole, RAMP * 0.75))
+    low = _lintel(temple) + 3
+    upper = [(back, low), (_face(temple, low), low), *slope[1:]]
+    ramps += [_along(upper, BROAD / 2, side * (half + BROAD / 2 - 0.01)) for side in (1, -1)]
     return [flight, *ramps]
+
+
+def _face(temple: Temple, z: float) -> float:
+    """Return how far before the temple's middle the balustrades' faces are, so high over the table."""
+    low, high = temple.plinth + 3, temple.platform - 7
+    foot, head = temple.stair_foot, temple.tiers[-1].front + LANDING + 4.2
+    return foot - (foot - head) * (z - low) / (high - low)
+
+
+def _moon(temple: Temple) -> list[Part]:
+    """Lean Coyolxauhqui's stone on the foot of Huitzilopochtli's stair: the moon, in pieces, in a round rim."""
+    flight = (RAMP * 0.75 + temple.stair_half - RAMP) / 2
+    z = temple.plinth + STONE_R - 0.8
+    lean = (_face(temple, z) - _face(temple, z + 1)) / 1.0
+    plane = Plane(
+        origin=(SIDES["huitzilopochtli"] * flight, _face(temple, z), z), x_dir=(-1, 0, 0), z_dir=(0, 1, lean)
+    )
+    stone = extrude(plane * disc(STONE_R), -4)
+    moon = ornament.on(plane, [(ornament.moon(2 * STONE_R), (0.0, 0.0))], temple.relief)
+    above = block((-BIG, BIG), (-BIG, BIG), (temple.plinth, BIG))
+    return [each & above for each in (stone, *moon)]
 
 
 def _along(points: list[Point], half: float, x: float = 0) -> Part:
@@ -143,8 +183,8 @@ def _serpent(temple: Temple, side: int) -> list[Part]:
     # Below the lake's edge the wall stays flush; above it the jaw comes forward at 45 degrees.
     jaw = _along(
         [
-            (back, temple.floor),
-            (face, temple.floor),
+            (back, temple.plinth),
+            (face, temple.plinth),
             (face, step),
             (front - 2, step + front - 2 - face),
             (front - 2, door + 3),
@@ -215,7 +255,7 @@ def _cavity(temple: Temple) -> list[Part]:
     """Return the room inside: boxes, and between them slopes of 45 degrees."""
     wall, tiers = temple.wall, temple.tiers
     rooms = []
-    low = temple.floor - 1
+    low = temple.plinth - 1
     for n, tier in enumerate(tiers):
         high = levels(temple, n)[1]
         if n + 1 == len(tiers):
@@ -228,34 +268,23 @@ def _cavity(temple: Temple) -> list[Part]:
         rooms.append(frustum(_grown(tier, -wall), _grown(above, -wall), (begin, high - wall)))
         low = high - wall - 0.5
     # The stairs are hollow as well, so that they cost little and leave room for the sensors behind them.
-    half, foot, head = temple.stair_half - temple.wall, temple.stair_foot, temple.tiers[-1].front + LANDING
-    inner = temple.wall + 2.2
-    base = temple.plinth - 1
+    half, foot, head = temple.stair_half - BESIDE, temple.stair_foot, temple.tiers[-1].front + LANDING
+    inner = BESIDE + 2.0
+    base = temple.plinth
     lean = (foot - head) / (temple.platform - base)
     points = [
-        (temple.tiers[-1].front - 6, temple.floor - 1),
-        (foot - inner, temple.floor - 1),
-        (foot - inner, base - 2),
-        (foot - inner - lean * 34, base + 32),
-        (foot - inner - lean * 34 - 14, base + 46),
-        (temple.tiers[-1].front - 6, base + 46),
+        (temple.tiers[-1].front - 6, temple.plinth - 1),
+        (foot - inner, temple.plinth - 1),
+        (foot - inner, base),
+        (foot - inner - lean * 33, base + 31),
+        (foot - inner - lean * 33 - 14, base + 45),
+        (temple.tiers[-1].front - 6, base + 45),
     ]
     # Higher up a rib to each side, as wide as a ledge prints, carries the doors' ceilings.
     room = _along(points, half)
     rooms.append(room & block((-BIG, BIG), (-BIG, BIG), (0, _rib(temple))))
     rooms.append(room & block((RIB - half, half - RIB), (-BIG, BIG), (0, BIG)))
     return rooms
-
-
-def _ways(temple: Temple) -> list[Part]:
-    """Cut the cable's way out, at the foot of the back."""
-    width, high = temple.cable[0] + 0.8, temple.cable[1] + 0.8
-    back = temple.tiers[0].back
-    low = temple.floor
-    gable = prism(
-        [(-width / 2, 0), (width / 2, 0), (width / 2, high), (0, high + width / 2), (-width / 2, high)], (-8, 4)
-    )
-    return [Pos(0, back, low) * Rot(90, 0, 0) * gable, middle(width, 8, (low - 1, low + 0.01), (0, back + 2))]
 
 
 def _air(temple: Temple) -> list[Part]:
@@ -278,7 +307,9 @@ def _bosses(temple: Temple) -> list[Part]:
     half = BOSS / 2
     posts = []
     for x, y in bottoms(temple):
-        posts.append(middle(BOSS, BOSS, (temple.floor, temple.floor + 14), (x, y)))
+        posts.append(
+            middle(BOSS + 0.5, BOSS, (temple.plinth, temple.plinth + 9), (x + (0.25 if x > 0 else -0.25), y))
+        )
     last = temple.tiers[-1]
     for x, y in tops(temple):
         # From the corner of the wall outwards at less than 45 degrees.
@@ -292,27 +323,37 @@ def _bosses(temple: Temple) -> list[Part]:
 
 
 def _pilots(temple: Temple) -> list[Part]:
-    low, high = temple.floor, temple.platform
-    return [rod(PILOT, (low - 1, low + 10), at) for at in bottoms(temple)] + [
-        rod(PILOT, (high - 9, high + 1), at) for at in tops(temple)
-    ]
+    low, high = temple.plinth, temple.platform
+    return [*nuts(bottoms(temple), low), *(rod(PILOT, (high - 9, high + 1), at) for at in tops(temple))]
+
+
+def nuts(places: tuple[Point, ...], low: float) -> list[Part]:
+    """Return the room for a nut in each post over a seam, open towards the middle, and for the screw into it."""
+    across, high, over = NUT
+    half, point = BOSS / 2 + 1, across / 2 / cos(radians(30))
+    found = []
+    for x, y in places:
+        inwards = (x - half, x + point) if x > 0 else (x - point, x + half)
+        pocket = block(inwards, (y - across / 2, y + across / 2), (low + over, low + over + high))
+        found += [pocket, rod(SCREW, (low - 1, low + over + 1), (x, y))]
+    return found
 
 
 def _chute_room(temple: Temple) -> list[Part]:
-    """Where the chutes go through: the doors open down to the foot, so that a chute goes in from below."""
+    """Where the chutes go through: the doors open down to the plinth, so that a chute goes in from below."""
     half = temple.shaft / 2 + temple.chute_wall + AROUND
     sensor = temple.sensor
     reach = half + sensor.depth + chute.PLAY + chute.SEAT_WALL
     rooms = []
-    begin, far, low = temple.run - 24, temple.run + 14, temple.floor - 1
+    begin, far, low = temple.run - 24, temple.run + 14, temple.plinth - 1
     passage = [(begin, low), (far, low), (far, low + BIG / 4), (begin, low + BIG / 4)]
     doors = _ceiling(temple, low)
     rib = _rib(temple)
     seat = temple.beam_at + sensor.lens_from_end + chute.PLAY + chute.SEAT_WALL + AROUND
     start = temple.beam_at - sensor.length - 8
     high = [
-        (start, temple.floor + 6),
-        (seat + 2.4, temple.floor + 6),
+        (start, low),
+        (seat + 2.4, low),
         (seat + 2.4, temple.gutter(seat) + 17),
         (start, temple.gutter(start) + 17.5),
     ]
@@ -321,7 +362,7 @@ def _chute_room(temple: Temple) -> list[Part]:
         turn = Pos(side * x, y, 0) * Rot(0, 0, 90 - side * temple.turn)
         rooms.append((turn * sideways(passage, half)) & doors)
         # Between the door and the hollow of the stairs nothing thin is left standing.
-        inner, outer = sorted((side * (temple.stair_half - temple.wall - 0.3), side * (temple.stair_half + 2)))
+        inner, outer = sorted((side * (temple.stair_half - BESIDE - 0.3), side * (temple.stair_half + 2)))
         rooms.append(block((inner, outer), (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8), (low, rib)))
         rooms.append(turn * sideways(high, reach) & _inside(temple))
     return rooms

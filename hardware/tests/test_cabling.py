@@ -54,7 +54,7 @@ def stands(temple: Temple, kit: dict[str, Piece], workshop: Workshop) -> Callabl
 def test_no_wire_meets_a_part_a_board_a_plug_or_another_wire(
     sensor: str, board: Controller, temple: Temple, stands: Callable[[str], list[manifold3d.Manifold]]
 ) -> None:
-    names = ("shell", "base", "plaza", f"chute_{sensor}", f"tray_{board.name}")
+    names = ("shell", "base", "plaza", "plinth", f"chute_{sensor}", f"tray_{board.name}")
     things = {f"{name}/{n}": body for name in names for n, body in enumerate(stands(name))}
     power = {}
     if board.inside:
@@ -86,7 +86,7 @@ def test_no_wire_meets_a_part_a_board_a_plug_or_another_wire(
 def test_plugs_on_the_pins_have_room_beside_the_power_plug_and_the_strip(
     board: Controller, temple: Temple, stands: Callable[[str], list[manifold3d.Manifold]]
 ) -> None:
-    bodies = [body for name in ("shell", "base", "plaza", "chute_5mm") for body in stands(name)]
+    bodies = [body for name in ("shell", "plinth", "base", "plaza", "chute_5mm") for body in stands(name)]
     bodies += [checks.box(*box) for box in trays.plug(temple, board)]
     bodies.append(checks.box(*trays.strip(temple, board)))
     for box in cabling.housings(temple, board):
@@ -139,7 +139,7 @@ def test_lamps_and_piezo_are_wired_as_long_as_the_guide_cuts_them_and_let_a_hand
 def test_lamps_and_piezo_have_their_places_beside_parts_boards_and_plugs(
     board: Controller, temple: Temple, stands: Callable[[str], list[manifold3d.Manifold]]
 ) -> None:
-    names = ("shell", "base", "plaza", "chute_5mm", "chute_3mm", f"tray_{board.name}")
+    names = ("shell", "plinth", "base", "plaza", "chute_5mm", "chute_3mm", f"tray_{board.name}")
     others = {f"{name}/{n}": body for name in names for n, body in enumerate(stands(name))}
     if board.inside:
         others |= {f"power/{n}": checks.box(*box) for n, box in enumerate(trays.plug(temple, board))}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from PIL import Image
+
 from controller.app.explanations import FINDINGS
 from hardware import steps
 from hardware.bill import bill
-from hardware.catalogue import pieces
+from hardware.catalogue import WAR, pieces
 from hardware.parameters import TEMPLE
 from templo.lake import KINDS
 
@@ -47,3 +50,26 @@ def test_the_guide_shows_a_picture_of_every_step() -> None:
         name for name in steps.STEPS if f"](pictures/temple/step-{name}.png) | {name.split('-')[0]}. **" not in guide
     ]
     assert missing == []
+
+
+def test_the_guide_names_the_heights_at_which_the_filament_is_changed() -> None:
+    guide = (DOCS / "build.md").read_text("utf-8")
+    kit = {piece.name: piece for piece in pieces(TEMPLE)}
+    ((white, _),) = kit["roof_tlaloc"].changes
+    reds = [f"{height:.1f}" for height, colour in kit["shell"].changes if colour == WAR]
+    assert f"white from {white:g} mm on" in guide
+    assert f"red from {', '.join(reds[:-1])} and {reds[-1]} mm on" in guide
+
+
+def test_the_film_shows_every_picture_in_twenty_seconds(tmp_path: Path) -> None:
+    pictures = []
+    for n in range(4):
+        pictures.append(tmp_path / f"{n}.png")
+        Image.new("RGB", (40 + 10 * n, 30), (60 * n, 0, 0)).save(pictures[-1])
+    with Image.open(steps.film(pictures, tmp_path / "film.gif")) as film:
+        assert (film.n_frames, film.size) == (4, steps.FRAME)
+        lasted = 0
+        for n in range(4):
+            film.seek(n)
+            lasted += film.info["duration"]
+    assert lasted == pytest.approx(1000 * steps.FILM, abs=50)

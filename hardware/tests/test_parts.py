@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import manifold3d
 import pytest
 import trimesh
 from build123d import Rot
@@ -10,7 +11,7 @@ from hardware import checks
 from hardware.catalogue import Piece, pieces
 from hardware.making import Workshop, to_mesh
 from hardware.parameters import TEMPLE, Temple
-from hardware.parts import rack
+from hardware.parts import rack, tzompantli
 from hardware.shapes import block, prism
 
 NAMES = [piece.name for piece in pieces(TEMPLE)]
@@ -108,3 +109,16 @@ def test_a_relief_too_proud_is_found_and_a_low_one_let_pass() -> None:
 def test_a_rack_holds_its_twelve_largest_tokens(temple: Temple) -> None:
     largest = temple.largest * 13 * 12 * 0.5236
     assert rack.room(temple) * 0.5 > temple.rack_tokens * largest
+
+
+def test_two_skewers_of_3_mm_stand_in_the_foot_with_seven_pony_beads_beside_six(
+    temple: Temple, kit: dict[str, Piece], workshop: Workshop
+) -> None:
+    body = checks.solid(workshop.mesh(kit["tzompantli"]))
+    skewers = [
+        manifold3d.Manifold.cylinder(60, 1.5).translate((side * tzompantli.APART / 2, 0, 2.0)) for side in (1, -1)
+    ]
+    assert [checks.overlap(skewer, body) for skewer in skewers] == [0, 0]
+    assert [checks.overlap(skewer.translate((0, 0.5, 0)), body) > 1 for skewer in skewers] == [True, True]
+    assert tzompantli.APART > 9 + 1, "a pony bead is 9 mm wide"
+    assert tzompantli.DEEP + 7 * 6 < 60, "seven of 6 mm stand on a skewer of 60 mm"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hardware import slicing
+from hardware import plates, slicing
 from hardware.__main__ import folder
 from hardware.bill import BEADS, bill, fitted, table
 from hardware.catalogue import BLACK, OCHRE, PAPER, Piece
-from hardware.making import FOLDER, LICENCE, Workshop
+from hardware.making import FOLDER, Workshop
+from hardware.parameters import Bed
+from hardware.threemf import LICENCE, PAUSE
 
 
 def test_times_of_all_lengths_are_read() -> None:
@@ -56,6 +59,64 @@ def test_stl_and_step_and_3mf_are_written(kit: dict[str, Piece], workshop: Works
         model = packed.read("3D/3dmodel.model").decode()
     assert f'<metadata name="LicenseTerms" preserve="1">{LICENCE}</metadata>' in model
     assert f'license = {{ text = "{LICENCE}" }}' in (FOLDER.parent / "pyproject.toml").read_text("utf-8")
+
+
+def test_a_plates_file_brings_profile_cover_and_the_heights_where_the_colour_changes(
+    tmp_path: Path, kit: dict[str, Piece], workshop: Workshop
+) -> None:
+    """PrusaSlicer opens it with nothing else given, and writes a pause at each height."""
+    cover = tmp_path / "cover.png"
+    cover.write_bytes(b"\x89PNG\r\n\x1a\n")
+    roof = replace(kit["roof_tlaloc"], number=1)
+    (path,) = plates.write_all(workshop, [roof], slicing.PROFILE, cover, tmp_path)
+    assert path.name == "plate-01-blue.3mf"
+    with zipfile.ZipFile(path) as packed:
+        assert packed.read("Metadata/thumbnail.png") == cover.read_bytes()
+    gcode = tmp_path / "out.gcode"
+    slicing.cut(path, gcode, {})
+    words = gcode.read_text("utf-8")
+    assert "; perimeters = 2" in words
+    assert "; fill_pattern = gyroid" in words
+    before, after = words.split(f"\n{PAUSE}")
+    ((height, _),) = roof.changes
+    last = max(float(line[3:]) for line in before.splitlines() if line.startswith(";Z:"))
+    first = min(float(line[3:]) for line in after.splitlines() if line.startswith(";Z:"))
+    assert last < first
+    assert min(abs(last - height), abs(first - height)) <= 0.21
+
+
+def test_every_part_lies_on_a_plate_within_the_bed_and_on_no_other(kit: dict[str, Piece], workshop: Workshop) -> None:
+    found = plates.plates(workshop, kit.values())
+    copies = sorted(body.name for plate in found for body in plate.bodies)
+    assert copies == sorted(piece.name for piece in kit.values() if piece.chosen for _ in range(piece.number))
+    bed = workshop.temple.bed
+    for plate in found:
+        for body in plate.bodies:
+            low, high = body.mesh.bounds
+            assert low[0] >= 0, body.name
+            assert low[1] >= 0, body.name
+            assert low[2] == pytest.approx(0), body.name
+            assert high[0] <= bed.x, body.name
+            assert high[1] <= bed.y, body.name
+        boxes = [body.mesh.bounds for body in plate.bodies]
+        assert not [
+            (one, other)
+            for n, one in enumerate(boxes)
+            for other in boxes[:n]
+            if all(one[0][axis] < other[1][axis] and other[0][axis] < one[1][axis] for axis in (0, 1))
+        ]
+
+
+def test_a_small_bed_takes_the_base_turned_by_45_degrees_and_a_tiny_one_is_refused(
+    kit: dict[str, Piece], workshop: Workshop
+) -> None:
+    small = Workshop(replace(workshop.temple, bed=Bed(x=180, y=180)), workshop.folder)
+    small.mesh = workshop.mesh  # type: ignore[method-assign]
+    (plate,) = plates.plates(small, [kit["base"]])
+    assert max(plate.bodies[0].mesh.extents[:2]) < 172
+    small.temple = replace(workshop.temple, bed=Bed(x=90, y=90))
+    with pytest.raises(ValueError, match="base has no room on a bed of 90 by 90 mm"):
+        plates.plates(small, [kit["base"]])
 
 
 def test_filament_is_bought_by_the_spool_and_by_colour() -> None:
