@@ -223,7 +223,7 @@ def under(bench: Bench) -> list[Body]:
         *bench.piece("shell"),
         *bench.piece("plaza"),
         *bench.piece(bench.chute),
-        *bench.on(bench.chute, _halves(bench), (0, 0, 0)),
+        *bench.on(bench.chute, halves(bench), (0, 0, 0)),
         *bench.piece("plinth", (0, 0, -move)),
         *_screws(shell.bottoms(temple), temple.floor - move, -1),
     ]

@@ -67,7 +67,7 @@ def test_what_is_delivered_opens_and_closes_its_layers() -> None:
         *map(styles.of_game, GAMES),
     ]
     for sheet in sheets:
-        rules = re.sub(r"(?s)/\*.*?\*/", "", sheet.css)
+        rules = re.sub(r"(?s)/\*.*?\*/", "", sheet.text)
         outside = re.sub(r"@layer [\w, ]+;", "", rules)
         while (inside := re.sub(r"[^{}]*\{[^{}]*\}", "", outside)) != outside:
             outside = inside
