@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import re
+import textwrap
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -17,14 +18,30 @@ import msgspec
 
 from companion.games import kit
 
+LONG = 40
+"""Characters of a default at most."""
 
-def names() -> Iterator[tuple[str, str, Any]]:
-    """Yield each public name of the kit in the order of its list, with the module that declares it and the object."""
+FIRST = (
+    "Game", "Option", "Rules", "MoveTable", "MoveType", "Move", "number", "one_of", "a_seat", "put", "added",
+    "Result", "Page", "Line", "Chance", "TokenCount", "Tokens", "Bot",
+)  # fmt: skip
+"""What a first game needs, before everything else."""
+
+
+def names() -> list[tuple[str, str, Any]]:
+    """Return each public name of the kit, with the module that declares it and the object.
+
+    `FIRST` ones come first, the others in the order of the kit's list.
+    """
     tree = ast.parse(Path(str(kit.__file__)).read_text("utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(kit.__name__):
-            for each in node.names:
-                yield each.name, node.module, getattr(kit, each.name)
+    found = [
+        (each.name, node.module, getattr(kit, each.name))
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(kit.__name__)
+        for each in node.names
+    ]
+    places = {name: place for place, name in enumerate(FIRST)}
+    return sorted(found, key=lambda each: places.get(each[0], len(FIRST)))
 
 
 def sections() -> Iterator[str]:
@@ -68,7 +85,7 @@ def _described(name: str, thing: Any, documented: Mapping[str, str]) -> Iterator
 
 
 def _fields(name: str, thing: type, documented: Mapping[str, str]) -> Iterator[str]:
-    found = list(_declared(thing))
+    found = [each for each in _declared(thing) if not each[0].startswith("_")]
     if found and not any(f"{name}.{field}" in documented for field, _, _ in found):
         yield from ("```python", *(f"{field}: {kind}{default and f' = {default}'}" for field, kind, default in found))
         yield from ("```", "")
@@ -85,7 +102,8 @@ def _declared(thing: type) -> Iterator[tuple[str, str, str]]:
     hints = {name: _plain(hint) for name, hint in getattr(thing, "__annotations__", {}).items()}
     if is_dataclass(thing):
         for each in fields(thing):
-            default = "" if each.default is MISSING else _default(each.default)
+            made = each.default_factory() if each.default_factory is not MISSING else each.default
+            default = "" if made is MISSING else _default(made)
             yield each.name, hints.get(each.name, ""), default
     elif isinstance(thing, msgspec.StructMeta):
         for given in msgspec.structs.fields(thing):
@@ -98,9 +116,18 @@ def _declared(thing: type) -> Iterator[tuple[str, str, str]]:
 
 
 def _default(value: object) -> str:
-    """Return a default, or a word for one that has no short form, such as a function."""
-    short = json.dumps(value) if isinstance(value, str) else repr(value)
-    return "..." if callable(value) or len(short) > 24 or " at 0x" in short else short
+    """Return a default: of a function what it returns, or its name; ``...`` for one that has no short form."""
+    if inspect.isfunction(value):
+        (made,) = ast.parse(textwrap.dedent(inspect.getsource(value))).body
+        last = made.body[-1] if isinstance(made, ast.FunctionDef) else None
+        if not value.__name__.startswith("_"):
+            return value.__name__
+        returned = ast.unparse(last.value) if isinstance(last, ast.Return) and last.value else ""
+        return f"returns {returned}" if 0 < len(returned) <= LONG else "..."
+    if is_dataclass(value) and not isinstance(value, type):
+        return f"{type(value).__name__}()"
+    short = json.dumps(value) if isinstance(value, str) else repr(value).removeprefix("operator.")
+    return "..." if isinstance(value, type) or len(short) > LONG or " at 0x" in short else short
 
 
 def _plain(hint: object) -> str:

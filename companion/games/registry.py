@@ -81,12 +81,18 @@ def _imported(folder: Path) -> ModuleType:
             return importlib.import_module(name)
         return _imported_from_afar(name, first)
     except Exception as error:  # foreign code may raise anything; the message names it
-        fault = f"{type(error).__name__}: {error}{_place(error, folder)}"
+        words = error.msg if isinstance(error, SyntaxError) else error
+        fault = f"{type(error).__name__}: {words}{_place(error, folder)}"
         raise RegistryError(f"game folder {folder} cannot be imported: {fault}") from error
 
 
 def place(error: BaseException, folder: Path) -> tuple[Path, int] | None:
-    """Return the last file and line of a game folder that an error passed through, code or template; or None."""
+    """Return the last file and line of a game folder that an error passed through, code or template; or None.
+
+    A syntax error in a file of the folder has its own.
+    """
+    if isinstance(error, SyntaxError) and error.filename and folder in Path(error.filename).parents:
+        return Path(error.filename), error.lineno or 1
     lines = [f for f in traceback.extract_tb(error.__traceback__) if folder in Path(f.filename).parents]
     return (Path(lines[-1].filename), lines[-1].lineno or 1) if lines else None
 

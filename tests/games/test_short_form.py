@@ -175,6 +175,24 @@ def test_a_token_that_ends_the_game_by_its_number_does_not_act() -> None:
     assert (after.tokens.count(), after.done) == (1, ())
 
 
+def test_choices_are_in_the_order_of_the_table_and_moves_sorted() -> None:
+    rules = kit.Rules(
+        setup=GAME.rules.setup,
+        on_turn=on_turn,
+        table=kit.MoveTable(WAIT, GIVE, kit.MoveType("end", lambda state: state)),
+        listed=lambda state: [kit.Move("end"), *GIVE.all(), *WAIT.all()],
+    )
+    assert [each.key for each in rules.choices(opening(), "blue")] == ["wait", "give", "give", "end"]
+    assert [each.name for each in rules.moves(opening(), "blue")] == ["end", "give", "give", "wait"]
+
+
+def test_a_guide_lights_only_what_is_the_only_thing_to_tap() -> None:
+    choices = [{"key": "wait", "move": ["wait"]}, {"key": "give", "move": ["give"]}]
+    lit = [GAME.page.guide({"choices": choices[:n]}).lit for n in (0, 1, 2)]
+    assert lit == ["", "wait", ""]
+    assert GAME.page.guide({"choices": choices, "chance": {"mine": True}}).lit == kit.CHANCE
+
+
 def test_a_tap_counts_and_acts_like_a_token_and_no_temple_knows_it() -> None:
     state = DOING.play(Acting(("red", "blue")), "blue", Move("give", ("tlaloc",)))
     assert isinstance(state, Acting)

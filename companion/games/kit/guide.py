@@ -39,5 +39,11 @@ def next_tap(view: Mapping[str, Any], *keys: str) -> str:
 
 
 def by_choices(view: Mapping[str, Any]) -> Guide:
-    """Return the guide of a game that has none of its own: no phases, and the first choice."""
-    return Guide(lit=next_tap(view))
+    """Return the guide of a game that has none of its own: no phases, and the only thing that can be tapped, if one.
+
+    >>> by_choices({"choices": [{"key": "stop", "move": ["stop"]}, {"key": "throw", "move": ["throw"]}]}).lit
+    ''
+    """
+    due = view.get("chance")
+    free = len(view.get("choices") or []) > 1 and not (due and due["mine"])
+    return Guide(lit="" if free else next_tap(view))

@@ -110,7 +110,10 @@ class Rules(Generic[S]):
     """The state after a seat's move, or why it cannot be made, where no `table` says it. The given state is never
     changed."""
     choices: Choices[S] = _FOLLOWS
-    """The legal moves of a seat one level at a time; without it all are on one level, the facts their arguments."""
+    """The legal moves of a seat one level at a time; without it all are on one level, the facts their arguments.
+
+    Those are in the order of the table's rows, and of one row in the order of their arguments.
+    """
     chance: Callable[[S], Chance | None] = _no_chance
     """The outcome of chance that is due now, or None."""
     amended: Callable[[S, Mapping[str, Value]], S | Refusal] = _not_amendable
@@ -182,7 +185,11 @@ class Rules(Generic[S]):
         return sorted(legal if seat == CHANCE else [*legal, *self.anytime(state)])
 
     def _flat(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        return [] if picked else [Choice(move.name, self.facts(move), move=move) for move in self.moves(state, seat)]
+        if picked:
+            return []
+        rows = {row.name: n for n, row in enumerate(self.table or ())}
+        moves = sorted(self.moves(state, seat), key=lambda move: rows.get(move.name, 0))
+        return [Choice(move.name, self.facts(move), move=move) for move in moves]
 
     def _player(self) -> Callable[[S, Seat, Move], S | Refusal]:
         if self.table is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import runpy
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -93,7 +94,7 @@ def test_the_check_names_every_file_that_cannot_be_read(folder: Path, capsys: py
     assert main(["game", "check", str(folder)]) == 1
     code, texts, template = capsys.readouterr().out.splitlines()
     assert "SyntaxError" in code
-    assert "__init__.py" in code
+    assert code.count("__init__.py") == 1
     assert f"texts {folder / 'texts/es.toml'} are Expected ']'" in texts
     assert template.startswith(f"{folder / 'templates/play/board.html'}:")
 
@@ -141,6 +142,18 @@ def test_the_check_finds_what_only_play_and_words_show(
     lines = capsys.readouterr().out.splitlines()
     assert any(said in line for line in lines), lines
     assert len(lines) == len({*lines}) <= 8
+
+
+def test_the_words_of_an_end_that_several_win_name_no_seat(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for language in ("en", "es"):
+        path = folder / f"texts/{language}.toml"
+        path.write_text(path.read_text("utf-8") + '[ending.why]\ngoal = "{seat:who}!"\n', "utf-8")
+    assert main(["game", "check", str(folder)]) == 0
+    saved(folder / "__init__.py", "(s.seats[s.scores.index(max(s.scores))],)", "s.seats")
+    for name in [name for name in sys.modules if name.startswith("companion.games.beans")]:
+        del sys.modules[name]
+    assert main(["game", "check", str(folder)]) == 1
+    assert "'ending.why.goal' names {seat}, but " in capsys.readouterr().out
 
 
 def test_a_folder_that_is_no_game_is_refused_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:
