@@ -8,7 +8,7 @@ from hardware.parameters import Temple
 from hardware.parts import chute, plaza, plinth, shell, trays
 from hardware.shapes import STAND, Part, block, cut, join, middle, prism, rod
 
-LIP, LIP_HIGH = 1.6, 3.0
+LIP, LIP_HIGH = 2.0, 3.0
 SINK = 1.4
 
 
