@@ -340,10 +340,11 @@ def nuts(places: tuple[Point, ...], low: float) -> list[Part]:
 
 
 def _chute_room(temple: Temple) -> list[Part]:
-    """Where the chutes go through: the doors open down to the plinth, so that a chute goes in from below."""
+    """Where chutes of any sensor go through: the doors open down to the plinth, so that one goes in from below."""
     half = temple.shaft / 2 + temple.chute_wall + AROUND
     sensor = temple.sensor
-    reach = half + sensor.depth + chute.PLAY + chute.SEAT_WALL
+    deepest = max(each.depth for each in temple.sensors.values())
+    reach = half + deepest + chute.PLAY + chute.SEAT_WALL
     rooms = []
     begin, far, low = temple.run - 24, temple.run + 14, temple.plinth - 1
     passage = [(begin, low), (far, low), (far, low + BIG / 4), (begin, low + BIG / 4)]
