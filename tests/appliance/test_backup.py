@@ -191,7 +191,7 @@ def test_a_backup_of_a_damaged_store_does_not_replace_the_last_one(card: Card, t
     back_up(card.installation(), None, NOW)
     before = last_backup(card).read_bytes()
     with closing(sqlite3.connect(card.store, isolation_level=None)) as store:
-        store.execute("INSERT INTO temple VALUES (CAST(X'FF' AS TEXT), NULL, NULL)")
+        store.execute("INSERT INTO temple VALUES (CAST(X'FF' AS TEXT), NULL, NULL, '', 0, 0)")
     back_up(card.installation(), tmp_path / "all.tar.gz", NOW)
     assert last_backup(card).read_bytes() == before
 

@@ -302,7 +302,7 @@ def test_a_watch_that_waited_long_enough_says_so_and_changes_nothing(
         machine.waited.append(seconds)
 
     helper = replace(machine.helper, wait=wait)
-    monkeypatch.setattr(command_line, "Helper", lambda: helper)
+    monkeypatch.setattr("companion.appliance.network_helper.Helper", lambda: helper)
     with machine.another_run("another Wi-Fi is being joined"), pytest.raises(InterruptedError):
         command_line.main(["network", "watch"])
     assert capsys.readouterr().out == "left the hotspot as it is: another Wi-Fi is being joined\n"

@@ -148,8 +148,8 @@ def test_the_command_prints_the_names_that_lead_here_the_alias_among_them(
     monkeypatch.setattr(status, "systemctl", systemd)
     monkeypatch.setattr(status, "phone_addresses", lambda: ("192.168.1.7",))
     monkeypatch.setattr(status, "announced_name", lambda: "attic.local")
-    monkeypatch.setattr(command_line, "own_names", lambda: ["attic.local", "templo.local"])
-    monkeypatch.setattr(command_line, "own_addresses", lambda: ["192.168.1.7"])
+    monkeypatch.setattr("companion.adapters.network.addresses.own_names", lambda: ["attic.local", "templo.local"])
+    monkeypatch.setattr("companion.adapters.network.addresses.own_addresses", lambda: ["192.168.1.7"])
     assert command_line.main(["tls"]) == 0
     printed = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  https:")]
     assert printed == ["https://192.168.1.7", *["https://templo.local"] * named, "https://attic.local"]

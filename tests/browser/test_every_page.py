@@ -42,7 +42,8 @@ NOWHERE = "/no/such/page"
 
 FILES = {
     "pages.manifest", "pages.game_static", "pages.game_style", "pages.healthz", "pages.icon", "pages.style",
-    "pages.page_style", "static", "metrics.metrics", "interface.interface", "setup.hotspot", "play.follow",
+    "pages.page_style", "pages.live_script", "static",
+    "metrics.metrics", "interface.interface", "setup.hotspot", "play.follow",
     "story.export_csv", "story.export_json", "play.qr", "play.made", "results.result_play",
     "results.result_picture", "results.result_film", "results.result_text", "streams.stream",
     "streams.temple_stream", "trust.authority",

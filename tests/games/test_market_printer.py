@@ -26,9 +26,9 @@ def sheet(name: str) -> Any:
 
 @pytest.mark.parametrize("name", SHEETS)
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
-def test_a_sheet_fits_on_one_page_of_either_paper(name: str, paper: Paper) -> None:
-    (page,) = reading.pages(PRESS.pdf(next(PRESS.sheets([f"market/{name}"])), Printing(paper)))
-    assert reading.size(page) == (paper.width, paper.height)
+def test_a_sheet_fits_on_one_page_of_either_paper_and_the_turn_cards_have_backs(name: str, paper: Paper) -> None:
+    pages = reading.pages(PRESS.pdf(next(PRESS.sheets([f"market/{name}"])), Printing(paper)))
+    assert [reading.size(page) for page in pages] == [(paper.width, paper.height)] * (1 + (name == "turn_card"))
 
 
 def test_the_box_is_printed_whole() -> None:
