@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
+.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test image pi appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -65,6 +65,12 @@ packages: ## build the Debian packages of the last commit into build/packages
 
 packages-test: ## build the packages, install them into a Debian 13 and boot it, in five minutes at most
 	@"$${PYTHON:-python3}" -m tests.appliance.quick $(ARGS)
+
+image: ## build an image for a Raspberry Pi's card into build, from Debian's archive and the last commit
+	@"$${PYTHON:-python3}" -m tools.image $(ARGS)
+
+pi: ## start that image in an emulated Raspberry Pi, and try what an owner meets
+	@"$${PYTHON:-python3}" -m tests.pi.run $(ARGS)
 
 appliance: ## install the packages on a Debian 13, boot it, and try what an owner meets
 	@"$${PYTHON:-python3}" -m tests.appliance.booted $(ARGS)
