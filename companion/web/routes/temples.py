@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from flask import Blueprint, Response, jsonify, request
 
@@ -76,13 +77,7 @@ def ask_at_table(table_id: str) -> Response:
 
     During a calibration tokens do not score, so a stranger must not start one in the middle of a game.
     """
-    here = site()
-    table = here.services.tables.get(table_id)
-    if not table.temple:
-        raise ServiceError("no_temple_here")
-    if not here.trusted(table):
-        return refused(table.temple, ServiceError("game_runs"), FORBIDDEN)
-    return _send(table.temple)
+    return _at_table(table_id, _send)
 
 
 @blueprint.post("/temples/<name>/lake")
@@ -96,13 +91,7 @@ def lake(name: str) -> Response:
 @blueprint.post("/t/<table_id>/temple/lake")
 def lake_at_table(table_id: str) -> Response:
     """Say the same of a table's temple: only people at the table, or with its code, may."""
-    here = site()
-    table = here.services.tables.get(table_id)
-    if not table.temple:
-        raise ServiceError("no_temple_here")
-    if not here.trusted(table):
-        return refused(table.temple, ServiceError("game_runs"), FORBIDDEN)
-    return _lake(table.temple)
+    return _at_table(table_id, _lake)
 
 
 def _lake(name: str) -> Response:
@@ -111,6 +100,17 @@ def _lake(name: str) -> Response:
     else:
         site().services.temples.set_token(name, request.form.get("kind", "?"))
     return done(name)
+
+
+def _at_table(table_id: str, act: Callable[[str], Response]) -> Response:
+    """Do something with a table's temple, by its name, for people at the table, or with its code."""
+    here = site()
+    table = here.services.tables.get(table_id)
+    if not table.temple:
+        raise ServiceError("no_temple_here")
+    if not here.trusted(table):
+        return refused(table.temple, ServiceError("game_runs"), FORBIDDEN)
+    return act(table.temple)
 
 
 def _send(name: str) -> Response:
