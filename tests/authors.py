@@ -21,11 +21,15 @@ FAULTS = pytest.StashKey[dict[str, str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Shorten what is shown of each failure, unless something else was asked for."""
+    """Shorten what is shown of each failure, unless something else was asked for.
+
+    pytest's own summary would repeat the faults: whole messages of several lines wherever `CI` is set.
+    """
     config.stash[FAULTS] = {}
     if config.option.tbstyle == "auto":
         config.option.tbstyle = "short"
     config.option.showcapture = "no"
+    config.option.reportchars = "N"
 
 
 @pytest.hookimpl(wrapper=True)
