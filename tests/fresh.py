@@ -27,6 +27,7 @@ import sys
 import termios
 import time
 import urllib.request
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -339,11 +340,12 @@ class Root:
     ) -> Iterator[Root]:
         """Unpack a base, cached for a week, and clone into it; afterwards the root is removed unless it is kept.
 
-        A `purpose` names a base of other packages; without git there is no clone.
+        A `purpose` names a base of other packages, which is made again when they change; without git there is no
+        clone.
         """
         BUILD.mkdir(parents=True, exist_ok=True)
         name = f"{suite}-{purpose}" if purpose else suite
-        folder, base = BUILD / name, BUILD / f"{name}.tar"
+        folder, base = BUILD / name, base_of(name, packages)
         with (BUILD / f"{name}.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -353,6 +355,8 @@ class Root:
                 raise FreshError(f"There is no {folder.relative_to(PROJECT)} to go on in: run it with --keep before.")
             if not again:
                 if renew or not base.exists() or time.time() - base.stat().st_mtime > WEEK:
+                    for old in BUILD.glob(f"{name}.*.tar"):
+                        old.unlink()
                     bootstrap(suite, base, packages)
                 print(f"{suite}: unpacking the base{' and cloning' * ('git' in packages)} ...", flush=True)
                 remove(folder)
@@ -400,6 +404,11 @@ class Root:
         unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"]
         there = [*UNTROUBLED, "--chdir", folder, *command]
         return [*unshare, "sh", "-c", ENTER, "enter", str(self.folder), *pairs, "--", *there]
+
+
+def base_of(name: str, packages: Sequence[str]) -> Path:
+    """Return the file of a base, which holds these packages."""
+    return BUILD / f"{name}.{zlib.crc32(' '.join(packages).encode()):08x}.tar"
 
 
 def bootstrap(suite: str, base: Path, packages: Sequence[str]) -> None:

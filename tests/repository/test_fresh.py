@@ -61,6 +61,24 @@ def test_a_root_takes_debian_from_where_this_machine_does_and_nothing_else() -> 
     ]
 
 
+def test_a_base_is_made_again_when_its_packages_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def bootstrap(_suite: str, base: Path, packages: tuple[str, ...]) -> None:
+        made.append(packages)
+        (tmp_path / "hello").write_text(" ".join(packages))
+        fresh.run("tar", "--create", "--file", base, "--directory", tmp_path, "hello")
+
+    made: list[tuple[str, ...]] = []
+    monkeypatch.setattr(fresh, "BUILD", tmp_path / "fresh")
+    monkeypatch.setattr(fresh, "bootstrap", bootstrap)
+    for packages in (("adduser",), ("adduser",), ("adduser", "fonts-noto-core")):
+        with fresh.Root.made("trixie", purpose="test", packages=packages) as root:
+            assert (root.folder / "hello").read_text() == " ".join(packages)
+    assert made == [("adduser",), ("adduser", "fonts-noto-core")]
+    assert len(list((tmp_path / "fresh").glob("*.tar"))) == 1
+
+
 def test_of_the_environment_only_what_reaches_an_index_is_passed_on(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "certificates").touch()
