@@ -222,7 +222,7 @@ class _Daemon:
             settings.web,
             address=self._address,
             instance=instance,
-            fonts=settings.state_directory / "fonts",
+            kept=settings.state_directory / "kept",
             playtests=self._playtests,
             owner=_code(settings.state_directory / FILE),
             owner_file=None if shutil.which(COMMAND) else settings.state_directory / FILE,

@@ -48,6 +48,6 @@ class WebConfig:
     """Whether it is connected to the broker."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
-    fonts: Path = Path(os.devnull)
-    """The folder that keeps the pages' fonts."""
+    kept: Path = Path(os.devnull)
+    """The folder of what can be made again: the pages' fonts, and their templates as compiled."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))

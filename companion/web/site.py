@@ -80,12 +80,12 @@ class Site:
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
         check_layouts(services.tables.games, self.folders)
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
-        self.renderer = Renderer(library, self.folders, self.url)
+        self.renderer = Renderer(library, self.folders, self.url, config.kept / "templates")
         routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
         adapter = app.url_map.bind("localhost", script_name=f"{config.settings.path}/")
         self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(routes[route], values))
         own = ((name, folder / "static") for name, folder in self.folders.items())
-        self.fonts = Fonts(config.fonts)
+        self.fonts = Fonts(config.kept / "fonts")
         faces = self.fonts.css(lambda file: self.url("font", filename=file))
         self.files = assets.files_of(("", HERE / "static"), *own, more=faces)
         self.live_script = scripts.joined(HERE / "static", LIVE)

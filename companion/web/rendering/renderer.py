@@ -61,6 +61,7 @@ from companion.model.table import Table
 from companion.model.temples import Temple
 from companion.web.rendering import names
 from companion.web.rendering.art import Art
+from companion.web.rendering.compiled import Compiled
 from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Texts
 from companion.web.rendering.widths import LEAST, plot
 from companion.web.view_models.table import Audience
@@ -121,8 +122,8 @@ class Folders(jinja2.PrefixLoader):
 
 
 @cache
-def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
-    """Return the templates of the shell and of some games, which a process compiles once."""
+def _environment(games: tuple[tuple[str, Path], ...], kept: Path | None) -> jinja2.Environment:
+    """Return the templates of the shell and of some games, which a process loads once."""
     folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
     folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games}
     environment = FolderEnvironment(
@@ -133,6 +134,7 @@ def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,
         cache_size=-1,
+        bytecode_cache=Compiled(kept) if kept else None,
     )
     environment.globals["symbol"] = symbol
     environment.filters["name"] = lambda name: names.fitted(names.marked(name))
@@ -161,12 +163,12 @@ class At:
 class Renderer:
     """Renders pages, layouts and regions with the templates of the shell and of the games."""
 
-    def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
+    def __init__(self, library: Library, games: Mapping[str, Path], url: Url, kept: Path | None = None) -> None:
         self.library = library
         self.art = Art(ART, SHELL / "static" / DAY)
         self._games = games
         self._url = url
-        self._templates = _environment(tuple(games.items()))
+        self._templates = _environment(tuple(games.items()), kept)
         self._log_entries: dict[object, Markup] = {}
         self._shared: dict[object, tuple[Mapping[str, Json], str]] = {}
 

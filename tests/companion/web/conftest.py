@@ -36,8 +36,8 @@ from tests.companion.conftest import SOURCE, Home
 TOSS = Path(__file__).parent / "toss"
 """A stranger's game: one coin."""
 
-FONTS = Path(__file__).parents[3] / "build" / "fonts"
-"""Where the tests keep the fonts of pages, so that each is made once."""
+KEPT = Path(__file__).parents[3] / "build" / "kept"
+"""Where the tests keep the fonts and compiled templates of pages, so that each is made once."""
 
 ORIGIN = {"Origin": "http://localhost"}
 SESSION = "c" * 32
@@ -109,7 +109,7 @@ class WebHome(Home):
             lambda viewer: self.addresses.get(viewer, "http://templo.local"),
             "an-instance",
             lambda: ["192.168.1.7"],
-            fonts=FONTS,
+            kept=KEPT,
             playtests=self.playtests,
             owner=OWNER,
             organiser=ORGANISER,

@@ -14,7 +14,7 @@ from fontTools.ttLib import TTFont
 from companion.web.rendering import subsets
 from companion.web.rendering.fonts import Fonts
 from companion.web.rendering.subsets import FontError
-from tests.companion.web.conftest import FONTS, WebHome
+from tests.companion.web.conftest import KEPT, WebHome
 
 TRUETYPE = b"\x00\x01\x00\x00"
 WOFF2 = b"wOF2"
@@ -50,7 +50,7 @@ def test_pages_for_the_printer_bring_the_same_fonts(home: WebHome) -> None:
 
 
 def test_the_first_file_has_every_letter_of_both_languages_and_the_others_have_those_of_other_names() -> None:
-    fonts = Fonts(FONTS)
+    fonts = Fonts(KEPT / "fonts")
     texts = "".join(
         path.read_text(encoding="utf-8") for path in (Path(subsets.__file__).parents[1] / "texts").glob("*.toml")
     )

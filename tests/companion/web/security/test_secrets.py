@@ -42,12 +42,11 @@ def test_what_the_companion_keeps_is_its_owner_s_alone_from_the_first_start(tmp_
         try:
             assert program.stdout
             assert program.stdout.readline().startswith(b"ready")
-            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [state, *state.iterdir()]}
+            modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [state, *state.rglob("*")]}
         finally:
             program.terminate()
-    assert modes.pop("state") == 0o700
-    assert "companion.sqlite" in modes
-    assert set(modes.values()) == {0o600}
+    assert state / "companion.sqlite" in modes
+    assert modes == {path: 0o700 if path.is_dir() else 0o600 for path in modes}
 
 
 def test_a_database_that_others_could_read_is_tightened(tmp_path: Path) -> None:
