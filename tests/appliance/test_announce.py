@@ -8,7 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
+from jeepney import HeaderFields, Message, MessageFlag, new_error, new_method_return
 
+from companion.adapters.network import avahi as avahi_adapter
 from companion.adapters.network.addresses import ANNOUNCED, address_changes
 from companion.adapters.network.avahi import AvahiError, GroupState
 from companion.appliance.announce import LOOK_S, RETRY_S, Announcer
@@ -159,6 +161,25 @@ def test_a_daemon_that_was_started_anew_gets_the_name_at_the_next_look(avahi: Av
     announcer.look(HOME, 2 * LOOK_S)
     assert avahi.announced() == [HOME]
     assert avahi.reports[-1] == ANNOUNCED
+
+
+def test_nothing_that_is_asked_of_avahi_starts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Bus:
+        def send_and_get_reply(self, message: Message, timeout: float) -> Message:
+            asked.append(message)
+            if message.header.fields[HeaderFields.member] == "EntryGroupNew":
+                return new_error(message, "org.freedesktop.DBus.Error.NameHasNoOwner")
+            return new_method_return(message)
+
+        def close(self) -> None:
+            pass
+
+    asked: list[Message] = []
+    monkeypatch.setattr(avahi_adapter, "open_dbus_connection", lambda bus: Bus())
+    with pytest.raises(AvahiError, match="EntryGroupNew"):
+        avahi_adapter.Announcement("templo.local", HOME)
+    assert len(asked) > 1
+    assert all(message.header.flags & MessageFlag.no_auto_start for message in asked)
 
 
 def test_nothing_is_looked_at_until_avahi_or_the_kernel_says_something(avahi: Avahi) -> None:

@@ -23,7 +23,7 @@ from tests.companion.web.conftest import WebHome
 from tests.conftest import ARGUMENTS, chromium_path
 
 BYTES_A_SECOND = 50_000
-PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+PAINTED = "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 GAMES = ("mexica", "market", "siege", "moctezuma")
 
 

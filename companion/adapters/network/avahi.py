@@ -7,7 +7,7 @@ from contextlib import suppress
 from enum import IntEnum
 from typing import Any
 
-from jeepney import DBusAddress, DBusErrorResponse, MatchRule, message_bus, new_method_call
+from jeepney import DBusAddress, DBusErrorResponse, MatchRule, MessageFlag, message_bus, new_method_call
 from jeepney.io.blocking import open_dbus_connection
 from jeepney.wrappers import unwrap_msg
 
@@ -90,6 +90,7 @@ class Announcement:
     def _call(self, where: DBusAddress, method: str, signature: str | None = None, body: tuple[Any, ...] = ()) -> Any:
         try:
             message = new_method_call(where, method, signature, body)
+            message.header.flags |= MessageFlag.no_auto_start  # who stopped avahi wants it stopped
             return unwrap_msg(self._connection.send_and_get_reply(message, timeout=_ANSWER_S))
         except DBusErrorResponse as error:
             raise AvahiError(f"avahi refused {method}: {error}") from error
