@@ -30,7 +30,7 @@ def starts(programs: Programs, port: int) -> Iterator[tuple[str, int]]:
     """Start it twice, the first time without a store, until it has answered with a page."""
     for which in ("first", "later"):
         companion = daemons.start_companion(programs, port)
-        _ask(programs, companion, companion.table)
+        ask(programs, companion, companion.table)
         yield f"companion, {which} start to the first page", instructions(companion.running)
         companion.running.end()
 
@@ -56,10 +56,10 @@ def work(programs: Programs, port: int, rest_s: float) -> Iterator[tuple[str, in
         for phones in PHONES:
             with Readers([(companion.port, companion.table)], phones) as readers:
                 readers.wait_for_first(PATIENCE_S * programs.patience)
-                _drop(programs, temples, readers, phones)
+                drop(programs, temples, readers, phones)
                 before = instructions(running)
                 for _ in range(TOKENS):
-                    _drop(programs, temples, readers, phones)
+                    drop(programs, temples, readers, phones)
                 time.sleep(SETTLE_S)
                 yield f"companion, a token with {phones} phones", (instructions(running) - before) // TOKENS
         before = instructions(running)
@@ -84,14 +84,15 @@ def _pages(programs: Programs, companion: daemons.Companion) -> Iterator[tuple[s
         "a script": "/static/table.js",
     }
     for what, path in pages.items():
-        _ask(programs, companion, path)
+        ask(programs, companion, path)
         before = instructions(companion.running)
         for _ in range(ASKED):
-            _ask(programs, companion, path)
+            ask(programs, companion, path)
         yield f"companion, page: {what}", (instructions(companion.running) - before) // ASKED
 
 
-def _ask(programs: Programs, companion: daemons.Companion, path: str) -> None:
+def ask(programs: Programs, companion: daemons.Companion, path: str) -> None:
+    """Ask for a page; raises `BenchError` where there is none."""
     connection = http.client.HTTPConnection(HOST, companion.port, PATIENCE_S * programs.patience)
     try:
         connection.request("GET", path, headers={"Accept-Language": "en"})
@@ -114,7 +115,7 @@ def _streams(programs: Programs, companion: daemons.Companion) -> int:
     return (instructions(companion.running) - before) // ASKED
 
 
-def _drop(programs: Programs, temples: Temples, readers: Readers, phones: int) -> None:
+def drop(programs: Programs, temples: Temples, readers: Readers, phones: int) -> None:
     """Let one token fall, and wait until it is acknowledged and every phone shows it."""
     seen = list(readers.events)
     temples.drop(daemons.TEMPLE)
