@@ -109,7 +109,7 @@ def _drawing(
     board = grid(len(ground[0]), len(ground))
     letters, zoned = "".join(ground), "".join(zones)
     width, height = size(board)
-    size_of_letters = round(max(width / 38, height / 30), 1)
+    size_of_letters = round(max(width / 37, height / 29), 1)
     return {
         "width": width,
         "height": height,

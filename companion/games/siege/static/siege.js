@@ -15,6 +15,8 @@ const SHRUNK = 0.75; // how small the map may be drawn for the sake of what lies
 const BUTTONS = 58; // pixels that the row, or the column, of buttons takes of the place
 const COLUMN = 170; // pixels of free height that a column of buttons takes
 const MOST_COVERED = 0.7; // of the place's height: with very large letters the bar would cover it all
+const LETTERS = 24; // pixels from the top in which the letters of the columns stand
+const LETTER = 9; // units of the map that a letter reaches from its middle
 const CLEARED = 4; // units of the map by which it is moved from under its buttons
 const STEP = 160; // ms for each thing that is replayed
 const SVG = "http://www.w3.org/2000/svg";
@@ -37,6 +39,7 @@ class SiegeMap {
     this.box = null;
     this.fitted = null; // how the map was fitted into its place, until somebody moves it
     this.foot = this.edge = 0; // the shares of the place's height and width that the buttons take
+    this.behind = { x: 0, y: 0 }; // the shares in which letters of columns, and numbers of rows, lie under something
     this.asking = false;
     this.held = null;
     this.whole = {};
@@ -145,6 +148,7 @@ class SiegeMap {
   /** Keep the buttons above a bar that grew or shrank. */
   barred() {
     this.free();
+    this.show();
     this.clear();
   }
 
@@ -179,8 +183,9 @@ class SiegeMap {
 
   /** Note which share of the place lies under the buttons at its edge, and under the bar of what can be done. */
   free() {
-    const { left, right, bottom, height } = this.sheets.getBoundingClientRect();
+    const { left, right, top, bottom, height } = this.sheets.getBoundingClientRect();
     this.foot = this.edge = this.covered = 0;
+    this.behind = { x: 0, y: 0 };
     if (this.map.dataset.siegeMap === "whole") return; // nobody moves a map on the wall
     if (height <= BUTTONS || right - left <= BUTTONS) return; // a window that is all but closed
     const bar = this.bar?.getBoundingClientRect();
@@ -191,6 +196,7 @@ class SiegeMap {
     const tools = this.tools.getBoundingClientRect();
     this.foot = this.aside || !tools.height ? 0 : (bottom - tools.top) / height;
     this.edge = this.aside ? (right - tools.left) / (right - left) : 0;
+    this.behind = { x: tools.top < top + LETTERS ? this.edge : 0, y: this.covered / height };
   }
 
   /** Show the whole map, or where that would leave much of the place empty, its height, the width to be dragged. */
@@ -228,8 +234,11 @@ class SiegeMap {
       if (sheet.getAttribute("viewBox") !== box) sheet.setAttribute("viewBox", box);
     }
     for (const edge of this.sheets.querySelectorAll("[data-siege-edge]")) {
-      const at = edge.dataset.siegeEdge === "x" ? [Math.max(x, 0), 0] : [0, Math.max(y, 0)];
+      const rows = edge.dataset.siegeEdge === "x";
+      const at = rows ? [Math.max(x, 0), 0] : [0, Math.max(y, 0)];
       edge.setAttribute("transform", `translate(${at.map((each) => each.toFixed(2)).join(" ")})`);
+      const last = (rows ? y + height * (1 - this.behind.y) : x + width * (1 - this.behind.x)) - LETTER;
+      for (const letter of edge.children) letter.toggleAttribute("data-behind", letter.getAttribute(rows ? "y" : "x") > last);
     }
     this.map.toggleAttribute("data-far", this.far());
   }
