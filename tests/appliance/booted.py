@@ -55,12 +55,13 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     try:
         check_machine()
+        last = given.earlier or packages.last_release()  # before a commit that is made meanwhile
         files = sorted(packages.BUILT.glob("*.deb")) if given.built else packages.build()
         if len(files) != len(packages.NAMES):
             raise fresh.FreshError(f"{packages.BUILT} holds {len(files)} packages; run 'make packages' first.")
         earlier = sorted(EARLIER.glob("*.deb")) if given.built else []
         if not earlier:
-            earlier = packages.build(revision=given.earlier or packages.last_release(), into=EARLIER)
+            earlier = packages.build(revision=last, into=EARLIER)
         with fresh.Root.made(packages.SUITE, purpose="appliance", packages=BASE) as root:
             download(root, files)
             (root.folder / "srv" / "earlier").mkdir()
