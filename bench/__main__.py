@@ -126,7 +126,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="make bench",
         description="Measures the temple beside comparable programs.",
         epilog="'record' before the parts also writes what is printed into docs/measurements, in place of the last."
-        " 'against REVISION' compares it with an earlier version of itself; see 'against --help'.",
+        " 'against REVISION' compares it with an earlier version of itself; see 'against --help'."
+        " 'python -m bench.counted.flames' draws where the time of a companion goes.",
     )
     parser.add_argument(
         "parts",

@@ -1,8 +1,7 @@
 """Draws where a program's time goes: ``python -m bench.counted.flames`` writes flame graphs into ``build/flames``.
 
-py-spy looks 200 times a second at what the real companion computes: at a start until its first page, at tokens with four
-phones, and in a minute at rest. It needs root where the kernel lets a
-program look only at its children.
+py-spy looks 200 times a second at what the real companion computes: at a start until its first page, at tokens with
+four phones, and in a minute at rest. It needs root where the kernel lets a program look only at its children.
 """
 
 from __future__ import annotations

@@ -9,12 +9,14 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from companion.games.mexica.page.calendar_board import spaces
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from templo import contract
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, narrow_then_wide
 from tests.browser.driving import HURRIED, Table, confirm, played_out, seated_and_begun
 from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import violations
+
+DECK = game_deck()
 
 Make = Callable[..., Device]
 Scheme = Literal["light", "dark"]

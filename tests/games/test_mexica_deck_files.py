@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from companion.games import registry
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from companion.games.mexica.rules.cards.deck import GOD_CARDS, Deck, DeckError, read
 from companion.games.mexica.rules.cards.effects import KINDS, Gain, parameters
 from tests.games.texts import LIBRARY
+
+DECK = game_deck()
 
 ENGLISH = LIBRARY.words("en", "mexica")
 

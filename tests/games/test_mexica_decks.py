@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from companion.games.mexica.rules.cards.deck import LANGUAGES, LONGEST, NUMBERS, PILES, ids
 from companion.games.mexica.rules.cards.effects import (
     SPACES,
@@ -34,6 +34,8 @@ from companion.games.mexica.rules.cards.effects import (
 )
 from companion.games.mexica.rules.cards.words import story, title
 from tests.games.texts import LIBRARY
+
+DECK = game_deck()
 
 
 def _boost(*what: str, other: bool) -> Callable[[Effect], bool]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Card, may_do
 from companion.games.mexica.rules.cards.effects import (
     KINDS,
@@ -25,6 +25,8 @@ from companion.games.mexica.rules.cards.effects import (
 from companion.games.mexica.rules.cards.words import counts, sentence
 from tests.cases import every_case
 from tests.games.texts import LIBRARY
+
+DECK = game_deck()
 
 ENGLISH = LIBRARY.words("en", "mexica")
 

@@ -15,11 +15,13 @@ from companion.games.mexica import GAME
 from companion.games.mexica.page import calendar_board
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from companion.web.rendering.texts import LANGUAGES
 from tests.games.full_sitting import RAIN_GOD, WAR_GOD, Full, fighting, quiet
 from tests.games.sitting import Sitting
 from tests.games.texts import LIBRARY as TEXTS
+
+DECK = game_deck()
 
 BATTLE_CARD, RAIN_CARD, FLOWER = "war-1", "rain-1", "day-flower-3"
 

@@ -11,11 +11,13 @@ import pytest
 from companion.games.kit import CHANCE, LONGEST_LINE, LONGEST_TEXT, Option, Refusal
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import events, hands
-from companion.games.mexica.rules.cards import DECK, DEFAULT, blanked, contents, faults, played, written
+from companion.games.mexica.rules.cards import DEFAULT, blanked, contents, faults, game_deck, played, written
 from companion.games.mexica.rules.cards.effects import Gain, GoTo, Nothing
 from companion.games.mexica.rules.cards.words import story, title
 from companion.games.mexica.rules.options import OPTIONS, SEATINGS
 from tests.games.playouts import Combination, check_value, playout
+
+DECK = game_deck()
 
 EVENING = Combination(GAME, "evening", SEATINGS[3])
 

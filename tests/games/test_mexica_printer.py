@@ -13,7 +13,7 @@ from companion.games.kit import LEFT_TO_RIGHT
 from companion.games.mexica.page import card_temple
 from companion.games.mexica.printer import CARDS, ROOM
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from companion.games.mexica.rules.cards.deck import PILES
 from companion.web.printing import press
 from companion.web.printing.paper import MARGIN, PAPERS, Paper, Printing
@@ -23,6 +23,8 @@ from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
 from hardware.parameters import Temple
 from tests.companion.web import sheets as reading
+
+DECK = game_deck()
 
 GAMES = registry.load()
 MEXICA = GAMES["mexica"]

@@ -94,7 +94,7 @@ def test_a_map_is_also_drawn_whole_as_a_board() -> None:
     for name in ("full", "skirmish"):
         whole: Any = GAME.printer.sheet(f"whole_{name}", "en")
         (tile,) = whole["tiles"]
-        board = GAME.printer.boards[f"whole_{name}"]
+        board = GAME.printer.boards()[f"whole_{name}"]
         assert (tile["width"], tile["height"]) == (round(board.width, 1), round(board.height, 1))
         hexes = sum(len(ground["hexes"].split("M")) - 1 for ground in tile["grounds"])
         assert hexes == {"full": 528, "skirmish": 208}[name]

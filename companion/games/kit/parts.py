@@ -376,6 +376,10 @@ class Board(NamedTuple):
     key: str
 
 
+def _no_boards() -> Mapping[str, Board]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printer(Generic[S]):
     """A game's printable pages. The template of each is ``templates/print/<name>.html``."""
@@ -388,7 +392,7 @@ class Printer(Generic[S]):
     """For how many players one copy of a page is enough; of one that is not named, all share one."""
     pieces: Mapping[str, Pieces] = field(default_factory=dict)
     """By the name of a page: the pieces on it, for images of each. Such a page need not be one of `sheets`."""
-    boards: Mapping[str, Board] = field(default_factory=dict)
+    boards: Callable[[], Mapping[str, Board]] = _no_boards
     """By the name of a page: the board that each of its leaves shows. Such a page need not be one of `sheets`."""
     own_sheets: tuple[str, ...] = ()
     """The names of pages that show what a table has of its own, such as a map."""

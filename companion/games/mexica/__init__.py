@@ -17,7 +17,7 @@ from companion.games.mexica.page.film import film
 from companion.games.mexica.page.guide import guide
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
-from companion.games.mexica.printer import BOARDS, PIECES, SHEETS, sheet
+from companion.games.mexica.printer import PIECES, SHEETS, boards, sheet
 from companion.games.mexica.recap import because, recap
 from companion.games.mexica.rules import apocalypse, course, decisions, hands, legal, notation, play
 from companion.games.mexica.rules.audit import audit
@@ -158,7 +158,7 @@ GAME: kit.Game[State] = kit.Game(
         minutes=MINUTES,
     ),
     bot=kit.Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
-    printer=kit.Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS),
+    printer=kit.Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=boards),
     temple=kit.TempleRules(drop=play.entering, doubted=play.doubting, audit=audit, mood=apocalypse.mood),
     playtest=kit.Playtest(
         chores=play.CHORES,

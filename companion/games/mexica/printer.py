@@ -10,7 +10,7 @@ from companion.games.kit import LEFT_TO_RIGHT, Board, Json, Piece, Pieces
 from companion.games.mexica.page import calendar_board as geometry
 from companion.games.mexica.page import card_temple
 from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from companion.games.mexica.rules.cards import words as say
 from companion.games.mexica.rules.cards.deck import PILES, Card
 from companion.games.mexica.rules.cards.effects import Attack, Boost, Draw, Effect, Gain, Reroll, Sign, Standing, Ward
@@ -45,8 +45,8 @@ def sheet(name: str, language: str) -> Mapping[str, Json]:
 
 
 def _named(pile: str, language: str) -> list[Piece]:
-    texts = DECK.words[language]
-    cards = [card for card in DECK if card.pile == pile]
+    texts = game_deck().words[language]
+    cards = [card for card in game_deck() if card.pile == pile]
     return [Piece(card.id, "print.piece", {"name": texts[say.title(card)]}) for card in cards]
 
 
@@ -55,18 +55,24 @@ PIECES: Mapping[str, Pieces] = {
     for sheet, pile in CARDS.items()
 }
 CALENDAR = "calendar"
-BOARDS: Mapping[str, Board] = {CALENDAR: Board(400, 400, "sheet.board.name")}
+
+
+def boards() -> Mapping[str, Board]:
+    """Return the sheets that show a whole board."""
+    return {CALENDAR: Board(400, 400, "sheet.board.name")}
+
+
 """The calendar board whole, as large as its four quarters are on A4."""
 
 
 def _cards(pile: str, language: str) -> Mapping[str, Json]:
-    return {"pile": pile, "cards": [_card(card, language) for card in DECK if card.pile == pile]}
+    return {"pile": pile, "cards": [_card(card, language) for card in game_deck() if card.pile == pile]}
 
 
 def _card(card: Card, language: str) -> Mapping[str, Json]:
     effect, facts = say.sentence(card)
     motif, amount = ("", "") if card.pile == "day" else _motif(card.effect)
-    texts = DECK.words[language]
+    texts = game_deck().words[language]
     return {
         "id": card.id,
         "pile": card.pile,
@@ -106,7 +112,7 @@ def _boxes() -> Mapping[str, Json]:
         "boxes": [
             {
                 "name": f"pile.{pile}",
-                "cards": sum(card.pile == pile for card in DECK),
+                "cards": sum(card.pile == pile for card in game_deck()),
                 "width": CARD[0],
                 "height": CARD[1],
                 "drawing": drawing,

@@ -12,7 +12,7 @@ from companion.games.moctezuma.page import board
 from companion.games.moctezuma.page.guide import guide
 from companion.games.moctezuma.page.regions import regions
 from companion.games.moctezuma.page.view import for_stand_in, known, view
-from companion.games.moctezuma.printer import BOARDS, PIECES, SHEETS, sheet
+from companion.games.moctezuma.printer import PIECES, SHEETS, boards, sheet
 from companion.games.moctezuma.recap import recap
 from companion.games.moctezuma.rules import chance, legal, notation, play
 from companion.games.moctezuma.rules.knowledge import resample
@@ -94,7 +94,7 @@ GAME: kit.Game[State] = kit.Game(
         changes=changes,
     ),
     bot=kit.Bot(decide=bot.decide, skills=bot.SKILLS, idle=kit.least("end_turn", "leave", "ready")),
-    printer=kit.Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS, shared_by={"records": 2}),
+    printer=kit.Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=boards, shared_by={"records": 2}),
     playtest=kit.Playtest(standing=_standing, heat=_heat, touched=_walked),
     tools=TOOLS,
 )

@@ -129,5 +129,11 @@ PIECES: Mapping[str, Pieces] = {
     "names": Pieces(width=CARD[0], height=CARD[1], inset=2, pieces=_name_cards, cards=True, backs=True),
     "chits": Pieces(width=27, height=27, inset=1.65, pieces=_chit_faces, backs=True, round=True),
 }
-BOARDS: Mapping[str, Board] = {"board": Board(204, 236, "sheet.board.name")}
+
+
+def boards() -> Mapping[str, Board]:
+    """Return the sheets that show a whole board."""
+    return {"board": Board(204, 236, "sheet.board.name")}
+
+
 """The map of places, and the chart."""

@@ -15,7 +15,7 @@ from companion.games.siege.page import board
 from companion.games.siege.page.guide import guide
 from companion.games.siege.page.regions import regions
 from companion.games.siege.page.view import map_of, view
-from companion.games.siege.printer import BOARDS, PIECES, SHEETS, map_sheet, sheet
+from companion.games.siege.printer import PIECES, SHEETS, boards, map_sheet, sheet
 from companion.games.siege.recap import because, recap
 from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.choices import choices
@@ -119,7 +119,7 @@ GAME: kit.Game[State] = kit.Game(
         sheets=SHEETS,
         sheet=sheet,
         pieces=PIECES,
-        boards=BOARDS,
+        boards=boards,
         shared_by={"odds": 1},
         own_sheets=("map",),
         own_sheet=_own_sheet,

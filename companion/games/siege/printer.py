@@ -153,6 +153,10 @@ def _counter_faces(language: str) -> list[Piece]:
 PIECES: Mapping[str, Pieces] = {
     "counters": Pieces(width=COUNTER, height=COUNTER, inset=1.6, pieces=_counter_faces, backs=True)
 }
-BOARDS: Mapping[str, Board] = {
-    sheet: Board(*board.size(maps.field_of(name).grid), f"sheet.map_{name}.name") for sheet, name in WHOLE.items()
-}
+
+
+def boards() -> Mapping[str, Board]:
+    """Return the sheets that show a whole map."""
+    return {
+        sheet: Board(*board.size(maps.field_of(name).grid), f"sheet.map_{name}.name") for sheet, name in WHOLE.items()
+    }

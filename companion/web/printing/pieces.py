@@ -128,7 +128,7 @@ def sets(press: Press, game: Game[Any], language: str, page: str = "") -> Iterat
 
 def boards(press: Press, game: Game[Any], language: str, page: str = "") -> Iterator[Boards]:
     """Yield the boards of each page of a game, or of one; raises `SheetsError`."""
-    for each, board in game.printer.boards.items():
+    for each, board in game.printer.boards().items():
         if page in ("", each):
             drawn = Drawn(press.single(game, each, language, board.width, board.height), board.width, board.height)
             yield Boards(game, each, language, board, drawn)

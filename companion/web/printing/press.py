@@ -82,7 +82,7 @@ class Press:
         for words in wanted or self.games:
             name, _, page = words.partition("/")
             game = self._game(name)
-            known = [*game.printer.pieces, *game.printer.boards]
+            known = [*game.printer.pieces, *game.printer.boards()]
             if page and page not in known:
                 raise SheetsError(f"{name} has no pieces {page!r}; expected one of {', '.join(known) or 'none'}")
             for language in LANGUAGES:

@@ -17,10 +17,12 @@ from PIL import Image, ImageChops, ImageStat
 
 from companion.cli.command_line import main
 from companion.games import registry
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from companion.web.printing import game_crafter, pieces, press, tabletop_simulator
 from companion.web.printing.paper import Paper, Printing
 from companion.web.rendering.texts import LANGUAGES
+
+DECK = game_deck()
 
 
 class Kept(press.Press):
@@ -216,7 +218,7 @@ def test_a_template_runs_an_eighth_of_an_inch_past_the_cut_at_300_dpi() -> None:
 def test_a_board_is_never_smaller_than_it_is_printed() -> None:
     chosen = {}
     for game in GAMES.values():
-        for page, board in game.printer.boards.items():
+        for page, board in game.printer.boards().items():
             template, turned = game_crafter.board_template(board.width, board.height)
             wide, high = template.safe if not turned else tuple(reversed(template.safe))
             assert wide >= board.width
@@ -235,7 +237,9 @@ def test_the_guide_names_the_template_of_every_piece_and_board_with_its_size() -
     guide = (Path(__file__).parents[3] / "docs" / "print-and-play.md").read_text(encoding="utf-8")
     used = {game_crafter.template_of(pieces.PieceSet(PRESS, game, page, "en")) for game, page in SETS}
     for game in GAMES.values():
-        used |= {game_crafter.board_template(board.width, board.height)[0] for board in game.printer.boards.values()}
+        used |= {
+            game_crafter.board_template(board.width, board.height)[0] for board in game.printer.boards().values()
+        }
     rows = [line for line in guide.splitlines() if line.startswith("|")]
     for template in used:
         (row,) = [line for line in rows if f"`{template.name}`" in line]

@@ -11,10 +11,12 @@ import pytest
 from werkzeug.test import TestResponse
 
 from companion.games.mexica.rules import cards, hands
-from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import game_deck
 from companion.games.mexica.rules.cards.deck import read
 from companion.games.mexica.rules.cards.effects import Gain
 from tests.companion.web.conftest import ORIGIN, Browser, WebHome, text_of
+
+DECK = game_deck()
 
 MINE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'
 FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "classic"}

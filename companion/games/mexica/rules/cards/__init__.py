@@ -1,13 +1,13 @@
 """The cards of Mexica: what they may do, the four decks and the words on them. They are data; the rules play them.
 
-The game's own deck is part of its code: it is read once, when the package is imported, and never again. A deck of
-a table's own is a text among its options, read when it is first needed (ruling M20).
+The game's own deck is part of its code. A deck of a table's own is a text among its options (ruling M20). Both are
+read when they are first needed.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from companion.games.kit import Facts, Fault, Reader, data_file
 from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read, to_toml
@@ -15,17 +15,20 @@ from companion.games.mexica.rules.cards.effects import Nothing
 
 _FILES = (*(f"{pile}.toml" for pile in PILES), *(f"cards.{language}.toml" for language in LANGUAGES))
 
-DECK: Deck = read({name: data_file("mexica", name) for name in _FILES})
-"""The deck that a table plays with unless it brings its own."""
-
 DEFAULT = "default"
-"""What a table's option ``deck`` says instead of a text where the table plays with `DECK`."""
+"""What a table's option ``deck`` says instead of a text where the table plays with `game_deck`."""
+
+
+@cache
+def game_deck() -> Deck:
+    """Return the deck that a table plays with unless it brings its own."""
+    return read({name: data_file("mexica", name) for name in _FILES})
 
 
 @lru_cache(maxsize=16)
 def written(deck: str) -> Deck:
     """Return the deck that a table's option holds, before it has a table's signs; raises `DeckError`."""
-    return DECK if deck == DEFAULT else read({"deck": deck}, DECK)
+    return game_deck() if deck == DEFAULT else read({"deck": deck}, game_deck())
 
 
 @lru_cache(maxsize=128)
@@ -41,7 +44,7 @@ def blanked(deck: str, card_id: str) -> str:
     """
     blank = replace(written(deck).card(card_id), effect=Nothing(), sign=None, plain=None)
     cards = [blank if card.id == card_id else card for card in written(deck)]
-    return to_toml([card for card in cards if card != DECK.card(card.id)])
+    return to_toml([card for card in cards if card != game_deck().card(card.id)])
 
 
 @lru_cache(maxsize=16)
@@ -55,16 +58,16 @@ def faults(text: str) -> tuple[Fault, ...]:
 
 
 def contents(text: str) -> list[tuple[str, Facts]]:
-    """Return what a deck of one's own holds and where it differs from `DECK`, as codes under ``contents``."""
+    """Return what a deck of one's own holds and where it differs from the game's, as codes under ``contents``."""
     deck = written(text)
     found: list[tuple[str, Facts]] = [(f"pile.{pile}", {"n": len(deck.pile(pile))}) for pile in PILES]
-    changed = [card.id for card in deck if card != DECK.card(card.id)]
+    changed = [card.id for card in deck if card != game_deck().card(card.id)]
     reworded = sorted(
         {
             key.split(".")[1]
             for language in LANGUAGES
             for key, sentence in deck.words[language].items()
-            if sentence != DECK.words[language][key]
+            if sentence != game_deck().words[language][key]
         },
         key=[card.id for card in deck].index,
     )
