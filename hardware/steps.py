@@ -12,7 +12,7 @@ from PIL import Image
 
 from hardware import cabling, checks
 from hardware.cabling import Bundle, Spot
-from hardware.catalogue import Piece
+from hardware.catalogue import OCHRE, Piece
 from hardware.making import Workshop, matrix
 from hardware.parameters import SIDES, Controller, Sensor, Temple
 from hardware.parts import chute, plaza, plinth, shell, trays
@@ -24,6 +24,8 @@ SCREW, HEAD = 1.5, 2.8
 """The radii of an M3 screw and of its head."""
 OVER = 16.0
 """How far a screw is drawn from where it goes in."""
+BUD = 68.0
+"""How far a cotton bud reaches, along the level."""
 
 SEAM = 2.0
 """How wide the line between the board's two halves is drawn."""
@@ -114,13 +116,14 @@ class Bench:
 
 
 def draw_all(workshop: Workshop, kit: Iterable[Piece], folder: Path) -> list[Path]:
-    """Draw every step into a folder, and return the pictures."""
+    """Draw every step and every care into a folder, and return the pictures of the steps."""
     bench = Bench(workshop, kit)
+    for name, (scene, seen) in CARE.items():
+        draw(scene(bench), folder / f"care-{name}.png", SIZE, seen)
     paths = []
-    for name, (step, seen) in STEPS.items():
-        path = folder / f"step-{name}.png"
-        draw(step(bench), path, SIZE, seen)
-        paths.append(path)
+    for name, (scene, seen) in STEPS.items():
+        paths.append(folder / f"step-{name}.png")
+        draw(scene(bench), paths[-1], SIZE, seen)
     return paths
 
 
@@ -319,6 +322,59 @@ def bowls(bench: Bench) -> list[Body]:
     ]
 
 
+def jam(bench: Bench) -> list[Body]:
+    """Lay out the temple cut along Tlaloc's gutter, shrine and roof off, a skewer in the shaft on a token."""
+    temple = bench.temple
+    high = temple.gutter(0) + 9
+    token = skin(manifold3d.Manifold.sphere(7, 48).translate(_along_gutter(temple, 0, high)))
+    way = (_along_gutter(temple, 0, temple.top + 80), _along_gutter(temple, 0, high))
+    skewer = Bundle("skewer", way, 1.5, 3, CARD)
+    return [
+        *_open(bench),
+        *bench.piece("shrine_tlaloc", (62, 0, 10)),
+        *bench.piece("roof_tlaloc", (100, 0, 10)),
+        *_drawn([skewer]),
+        (token, OCHRE),
+    ]
+
+
+def lens(bench: Bench) -> list[Body]:
+    """Lay out the temple cut along Tlaloc's gutter, a cotton bud in the door, up to the beam."""
+    temple, over = bench.temple, 6.0
+    s = temple.beam_at
+    tip, out = (_along_gutter(temple, at, temple.straight(at) + over) for at in (s, s + BUD))
+    bud = skin(manifold3d.Manifold.sphere(2.6, 32).translate(tip))
+    stick = Bundle("bud", (out, tip), 1.2, 3, CARD)
+    gods = [f"{part}_{god}" for part in ("shrine", "roof") for god in SIDES]
+    return [*_open(bench), *(body for name in gods for body in bench.piece(name)), *_drawn([stick]), (bud, PLUG)]
+
+
+def sensor(bench: Bench) -> list[Body]:
+    """Lay out shell and plaza turned over with one chute in them, the other beside, an emitter over its seat."""
+    temple = bench.temple
+    kept, _ = bench.piece(bench.chute)
+    seated = bench.on(bench.chute, halves(bench), (0, 0, 0))
+    upright = [*bench.piece("shell"), *bench.piece("plaza"), kept, *seated[: len(seated) // 2]]
+    beside = (temple.tiers[0].half + 70, 40, -temple.top)
+    out = [(mesh.apply_translation(beside), colour) for mesh, colour in chutes(bench)]
+    return [*_turned_over(upright), *out]
+
+
+def _open(bench: Bench) -> list[Body]:
+    """Return the temple without what stands beside the middle of Tlaloc's gutter, away from the stairs."""
+    temple = bench.temple
+    x, y = temple.shaft_at
+    cut = checks.box((0, -300, -10), (300, 300, 400)).rotate((0, 0, -temple.turn)).translate((x, y, 0))
+    names = ("base", "plinth", "shell", "plaza", bench.chute)
+    return [body for name in names for body in bench.piece(name, cut=cut)]
+
+
+def _along_gutter(temple: Temple, s: float, z: float) -> Spot:
+    """Return a spot over the middle of Tlaloc's gutter."""
+    turn, (x, y) = np.radians(temple.turn), temple.shaft_at
+    return float(x + s * np.sin(turn)), float(y + s * np.cos(turn)), z
+
+
 def _ring(temple: Temple) -> trimesh.Trimesh:
     thick, feet = temple.board.thickness, temple.board.feet
     ring = manifold3d.Manifold.cylinder(thick, temple.board.across / 2, -1, 180)
@@ -341,3 +397,10 @@ STEPS: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
     "11-empty": (empty, (24, 26)),
 }
 """Each step's number and name, what it shows, and from where."""
+
+CARE: Mapping[str, tuple[Callable[[Bench], list[Body]], Seen]] = {
+    "jam": (jam, (62, 16)),
+    "lens": (lens, (62, 16)),
+    "sensor": (sensor, (30, 34)),
+}
+"""What a temple needs later, and from where it is seen."""

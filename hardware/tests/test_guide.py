@@ -52,6 +52,11 @@ def test_the_guide_shows_a_picture_of_every_step() -> None:
     assert missing == []
 
 
+def test_the_guide_shows_a_picture_of_every_care() -> None:
+    guide = (DOCS / "build.md").read_text("utf-8")
+    assert [name for name in steps.CARE if f"](pictures/temple/care-{name}.png) | **" not in guide] == []
+
+
 def test_the_guide_names_the_heights_at_which_the_filament_is_changed() -> None:
     guide = (DOCS / "build.md").read_text("utf-8")
     kit = {piece.name: piece for piece in pieces(TEMPLE)}
