@@ -8,7 +8,8 @@ from math import cos, radians, tan
 import pytest
 from shapely.geometry import LineString, Polygon
 
-from companion.games.mexica.page import card_temple
+from companion.games.mexica.page import card_racks, card_temple
+from hardware.parameters import TEMPLE
 
 
 def corners(path: str) -> list[tuple[float, float]]:
@@ -16,7 +17,7 @@ def corners(path: str) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", path)]
 
 
-@pytest.mark.parametrize("net", card_temple.nets(), ids=lambda net: net.name)
+@pytest.mark.parametrize("net", [*card_temple.nets(), card_racks.rack("house")], ids=lambda net: net.name)
 def test_what_is_cut_folded_and_painted_of_a_piece_lies_on_it(net: card_temple.Net) -> None:
     outline = Polygon(corners(net.outline))
     assert outline.is_valid
@@ -40,3 +41,10 @@ def test_a_cradle_folds_to_a_slope_as_steep_as_the_gutter() -> None:
     outline = Polygon(corners(net.outline))
     side = (front + rear) / 2 * (end - begin)
     assert outline.area > 2 * side + card_temple.cradle_width() * (front + rear + slope)
+
+
+def test_twenty_racks_stand_around_the_board_and_each_holds_twelve_beads_of_12_mm() -> None:
+    for radius, width in ((0, card_racks.FRONT), (card_racks.DEEP, card_racks.BACK)):
+        assert 2 * (TEMPLE.board.across / 2 + radius) * tan(radians(9)) > width + 2
+    room = (card_racks.FRONT + card_racks.BACK) / 2 * card_racks.DEEP * card_racks.SIDE
+    assert 0.5 * room > TEMPLE.rack_tokens * 12**3 * 0.5236

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from math import hypot
+from math import cos, hypot, radians, sin
 from typing import Any
 
 import pytest
 
 from companion.games import registry
 from companion.games.kit import LEFT_TO_RIGHT
-from companion.games.mexica.page import card_temple
+from companion.games.mexica.page import card_racks, card_temple
 from companion.games.mexica.printer import CARDS, ROOM
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
 from companion.games.mexica.rules.cards import game_deck
@@ -188,9 +188,10 @@ def corners(path: str) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", path)]
 
 
-def test_every_piece_of_the_card_temple_is_on_a_leaf_once_and_apart_from_the_others() -> None:
-    leaves = list(card_temple.leaves(*ROOM))
-    assert sorted(net.name for leaf in leaves for *_, net in leaf) == sorted(net.name for net in card_temple.nets())
+@pytest.mark.parametrize("nets", [card_temple.nets(), [*map(card_racks.rack, SIGNS)]], ids=["temple", "racks"])
+def test_every_piece_of_card_is_on_a_leaf_once_and_apart_from_the_others(nets: list[card_temple.Net]) -> None:
+    leaves = list(card_temple.leaves(nets, *ROOM))
+    assert sorted(net.name for leaf in leaves for *_, net in leaf) == sorted(net.name for net in nets)
     for leaf in leaves:
         for n, (left, top, net) in enumerate(leaf):
             assert left + net.width <= ROOM[0]
@@ -207,8 +208,26 @@ def test_the_card_temple_stays_inside_what_a_printer_reaches(paper: Paper) -> No
     assert 6 - edge >= MARGIN
     assert 6 + ROOM[1] + edge <= paper.height - 2 * MARGIN - 3.6
     pages = printed("temple", paper)
-    assert len(pages) == 1 + len(list(card_temple.leaves(*ROOM)))
+    assert len(pages) == 1 + len(list(card_temple.leaves(card_temple.nets(), *ROOM)))
     assert all(100.0 in reading.lengths(page) for page in pages)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_day_has_a_rack_with_its_name(language: str) -> None:
+    html = PRESS.html(press.Sheet(MEXICA, "racks", language), Printing(A4))
+    found = re.findall(r'font-size="5.4"\s+font-weight="700" fill="[^"]+">([^<]+)<', html)
+    assert len(found) == len(set(found)) == len(SIGNS)
+
+
+def test_each_god_s_name_lies_along_the_middle_of_its_cradle() -> None:
+    found: Any = MEXICA.printer.sheet("temple", "en")
+    for god, (x, y, turned) in found["names"].items():
+        outline = corners(found["cradles"][god])
+        assert min(x for x, _ in outline) < x < max(x for x, _ in outline)
+        (x0, y0), (x1, y1) = outline[:2]
+        along = cos(radians(turned)) * (x1 - x0) + sin(radians(turned)) * (y1 - y0)
+        assert abs(along) == pytest.approx(hypot(x1 - x0, y1 - y0), abs=0.1)
+        assert hypot(x - sum(x for x, _ in outline) / 4, y - sum(y for _, y in outline) / 4) < 0.1
 
 
 def test_the_plan_shows_each_god_s_half_on_its_side_of_the_stairs() -> None:

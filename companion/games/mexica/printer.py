@@ -1,14 +1,14 @@
-"""What Mexica's printable pages show: the calendar, the 360 cards, the tallies and the card temple."""
+"""What Mexica's printable pages show: the calendar, the 360 cards, the tallies, the card temple and racks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from math import cos, radians, sin
+from math import cos, pi, radians, sin
 
 from companion.games.kit import LEFT_TO_RIGHT, Board, Json, Piece, Pieces
 from companion.games.mexica.page import calendar_board as geometry
-from companion.games.mexica.page import card_temple
+from companion.games.mexica.page import card_racks, card_temple
 from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 from companion.games.mexica.rules.cards import game_deck
 from companion.games.mexica.rules.cards import words as say
@@ -16,7 +16,7 @@ from companion.games.mexica.rules.cards.deck import PILES, Card
 from companion.games.mexica.rules.cards.effects import Attack, Boost, Draw, Effect, Gain, Reroll, Sign, Standing, Ward
 
 CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
-SHEETS: tuple[str, ...] = ("board", *CARDS, "boxes", "tallies", "temple")
+SHEETS: tuple[str, ...] = ("board", *CARDS, "boxes", "tallies", "temple", "racks")
 
 CARD = (63, 88)
 """Width and height of a card, in millimetres."""
@@ -41,7 +41,8 @@ def sheet(name: str, language: str) -> Mapping[str, Json]:
     """Return the slice of one page for the printer; raises `KeyError` for a name that it does not know."""
     if name in CARDS:
         return _cards(CARDS[name], language)
-    return {"board": _board, "boxes": _boxes, "tallies": _tallies, "temple": _temple, CALENDAR: _board}[name]()
+    pages = {"board": _board, "boxes": _boxes, "tallies": _tallies, "temple": _temple, "racks": _racks}
+    return (pages | {CALENDAR: _board})[name]()
 
 
 def _named(pile: str, language: str) -> list[Piece]:
@@ -142,24 +143,51 @@ def _temple() -> Mapping[str, Json]:
     """Return the card temple: its plan as it is seen from above, the stairs below, and its nets leaf by leaf."""
     first, ring = card_temple.TIERS[0], card_temple.RING
     stairs, foot = card_temple.STAIR_HALF, card_temple.STAIR_FOOT
+    outlines = {god: [(-x, y) for x, y in card_temple.footprint(god)] for god in card_temple.SIDES}
     return {
         "ring": ring,
+        "shore": _path([*_half(ring, 1), *reversed(_half(ring, -1))]),
+        "lakes": {god: _path(_half(ring, -side)) for god, side in card_temple.SIDES.items()},
         "base": f"M{-first.half} {first.back}H{first.half}V{first.front}H{stairs}V{foot}H{-stairs}V{first.front}"
         f"H{-first.half}z",
         "roads": f"M0 {-ring}V{first.back}M0 {foot}V{ring}",
-        "cradles": {
-            god: "M" + "L".join(f"{-x:.2f} {y:.2f}" for x, y in card_temple.footprint(god)) + "z"
-            for god in card_temple.SIDES
+        "cradles": {god: _path(outline) for god, outline in outlines.items()},
+        "names": {
+            god: [
+                *(sum(each) / len(outline) for each in zip(*outline, strict=True)),
+                -side * (90 - card_temple.turn()),
+            ]
+            for (god, side), outline in zip(card_temple.SIDES.items(), outlines.values(), strict=True)
         },
-        "room": list(ROOM),
-        "leaves": [[[left, top, _net(net)] for left, top, net in leaf] for leaf in card_temple.leaves(*ROOM)],
+        **_leaves(card_temple.nets()),
     }
+
+
+def _half(radius: float, side: int) -> list[tuple[float, float]]:
+    """Return the outline of half a circle to one side, from above to below, so fine that it looks round."""
+    turns = [pi * n / 90 for n in range(91)]
+    return [(side * radius * sin(turn), -radius * cos(turn)) for turn in turns]
+
+
+def _path(outline: Iterable[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:.2f} {y:.2f}" for x, y in outline) + "z"
+
+
+def _racks() -> Mapping[str, Json]:
+    """Return the racks of card, one for each space in the order of play, leaf by leaf."""
+    return _leaves(map(card_racks.rack, SIGNS))
+
+
+def _leaves(nets: Iterable[card_temple.Net]) -> Mapping[str, Json]:
+    leaves = card_temple.leaves(nets, *ROOM)
+    return {"room": list(ROOM), "leaves": [[[left, top, _net(net)] for left, top, net in leaf] for leaf in leaves]}
 
 
 def _net(net: card_temple.Net) -> Mapping[str, Json]:
     kind, _, which = net.name.partition("-")
     return {
         "name": net.name,
+        "sign": which if kind == "rack" else "",
         "god": net.god,
         "said": kind if kind in ("tier", "cradle", "shore", "road") else "",
         "number": int(which) if which.isdigit() else 0,

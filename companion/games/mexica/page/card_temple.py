@@ -133,11 +133,13 @@ def nets() -> tuple[Net, ...]:
     )
 
 
-def leaves(width: float, height: float, gap: float = 6.0) -> Iterator[tuple[tuple[float, float, Net], ...]]:
-    """Deal the nets onto leaves of a size, in rows; yields for each leaf where its nets lie, from its upper left."""
+def leaves(
+    pieces: Iterable[Net], width: float, height: float, gap: float = 6.0
+) -> Iterator[tuple[tuple[float, float, Net], ...]]:
+    """Deal nets onto leaves of a size, in rows; yields for each leaf where its nets lie, from its upper left."""
     page: list[tuple[float, float, Net]] = []
     left = top = row = 0.0
-    for net in nets():
+    for net in pieces:
         if left and left + net.width > width:
             left, top, row = 0.0, top + row + gap, 0.0
         if page and top + net.height > height:
@@ -221,8 +223,8 @@ def _tier(n: int) -> Net:
     if n + 1 < len(TIERS):
         above = TIERS[n + 1]
         x, y = above.half - STOCK - 0.2, STOCK + 0.2
-        hole = _box(middle - x, back + above.back + y, middle + x, back + above.front - y)
-        inside = _box(hole[0][0] + TAB, hole[0][1] + TAB, hole[2][0] - TAB, hole[2][1] - TAB)
+        hole = box(middle - x, back + above.back + y, middle + x, back + above.front - y)
+        inside = box(hole[0][0] + TAB, hole[0][1] + TAB, hole[2][0] - TAB, hole[2][1] - TAB)
         cuts += [inside, *zip(hole[:4], inside[:4], strict=True)]
         folds.append(hole)
         title = (middle, back)
@@ -231,13 +233,13 @@ def _tier(n: int) -> Net:
         title = (middle, back + tier.front - 8)
     band = min(3.0, h / 4)
     bands = [
-        _box(h, h - band, right, h), _box(h, low, right, low + band), _box(h - band, h, h, low),
-        _box(right, h, right + band, low),
+        box(h, h - band, right, h), box(h, low, right, low + band), box(h - band, h, h, low),
+        box(right, h, right + band, low),
     ]  # fmt: skip
     glued = [
-        _box(x, y, x + g - 1, y + h - GAP - 4) for x in (h - g + 0.5, right + 0.5) for y in (1.5, low + GAP + 1.5)
+        box(x, y, x + g - 1, y + h - GAP - 4) for x in (h - g + 0.5, right + 0.5) for y in (1.5, low + GAP + 1.5)
     ]
-    return _net(f"tier-{n + 1}", "", edge, cuts, folds, glued, bands, title=title, lying=n == 0)
+    return laid(f"tier-{n + 1}", "", edge, cuts, folds, glued, bands, title=title, lying=n == 0)
 
 
 def _cradle(god: str) -> Net:
@@ -282,7 +284,7 @@ def _cradle(god: str) -> Net:
             )
         )
     folds += [((0, y), (wide, y)) for y in (-rear, 0, long, long + front)]
-    return _net(f"cradle-{god}", god, edge, cuts, folds, [], [], title=(wide / 2, -rear / 2))
+    return laid(f"cradle-{god}", god, edge, cuts, folds, [], [], title=(wide / 2, -rear / 2))
 
 
 def _stairs() -> Net:
@@ -321,10 +323,10 @@ def _stairs() -> Net:
     folds: list[Line] = [((0, 0), (wide, 0)), ((0, 0), (0, long)), ((wide, 0), (wide, long))]
     folds += [((wide + lv, lu), (wide + gv, gu)), ((-lv, lu), (-gv, gu))]
     n = 14
-    bands = [_box(5, long * (k + 0.55) / n, wide / 2 - 1.5, long * (k + 1) / n) for k in range(n)]
-    bands += [_box(wide / 2 + 1.5, long * (k + 0.55) / n, wide - 5, long * (k + 1) / n) for k in range(n)]
-    glued = [_box(2, -over + 1, wide - 2, -1)]
-    return _net("stairs", "", edge, [], folds, glued, bands, title=(wide / 2, -over / 2 + 1))
+    bands = [box(5, long * (k + 0.55) / n, wide / 2 - 1.5, long * (k + 1) / n) for k in range(n)]
+    bands += [box(wide / 2 + 1.5, long * (k + 0.55) / n, wide - 5, long * (k + 1) / n) for k in range(n)]
+    glued = [box(2, -over + 1, wide - 2, -1)]
+    return laid("stairs", "", edge, [], folds, glued, bands, title=(wide / 2, -over / 2 + 1))
 
 
 def _tower(god: str) -> Net:
@@ -338,9 +340,9 @@ def _tower(god: str) -> Net:
     edge.append((0, high))
     folds: list[Line] = [((n * SHRINE, 0), (n * SHRINE, high)) for n in (1, 2, 3, 4)]
     folds.append(((0, high), (4 * SHRINE, high)))
-    glued = [_box(4 * SHRINE + 0.5, 3, 4 * SHRINE + GLUE - 2, high - 3)]
-    bands = [_box(0, 0, 4 * SHRINE, 2.5), _box(0, high - 2.5, 4 * SHRINE, high)]
-    return _net(f"tower-{god}", god, edge, [], folds, glued, bands, title=(SHRINE / 2, high / 2))
+    glued = [box(4 * SHRINE + 0.5, 3, 4 * SHRINE + GLUE - 2, high - 3)]
+    bands = [box(0, 0, 4 * SHRINE, 2.5), box(0, high - 2.5, 4 * SHRINE, high)]
+    return laid(f"tower-{god}", god, edge, [], folds, glued, bands, title=(SHRINE / 2, high / 2))
 
 
 def _facade(god: str) -> Net:
@@ -349,12 +351,12 @@ def _facade(god: str) -> Net:
     roof, eaves = ROOF, 3.0
     edge: list[Point] = [(eaves + 3, 0), (wide - eaves - 3, 0), (wide, roof), (wide - eaves, roof)]
     edge += [(wide - eaves, high), (eaves, high), (eaves, roof), (0, roof)]
-    bands = [_box(eaves + 1, y, wide - eaves - 1, y + 1.6) for y in (roof - 4, roof)]
+    bands = [box(eaves + 1, y, wide - eaves - 1, y + 1.6) for y in (roof - 4, roof)]
     for k in range(5):
         x = wide / 2 + (k - 2) * 3.8
-        bands.append(_box(x - 1.1, 2.5, x + 1.1, roof - 5.5))
+        bands.append(box(x - 1.1, 2.5, x + 1.1, roof - 5.5))
     size = high - roof - 6
-    return _net(f"front-{god}", god, edge, [], [], [], bands, ((wide - size) / 2, roof + 3.6, size), (wide / 2, -3))
+    return laid(f"front-{god}", god, edge, [], [], [], bands, ((wide - size) / 2, roof + 3.6, size), (wide / 2, -3))
 
 
 def _shore(notched: bool) -> Net:
@@ -363,21 +365,21 @@ def _shore(notched: bool) -> Net:
     begin, end = long / 2 + 6, long / 2 + 6 + NOTCH[0]
     notch = [(high, begin), (high - NOTCH[1], begin), (high - NOTCH[1], end), (high, end)] if notched else []
     edge: list[Point] = [(0, 0), (high, 0), *notch, (high, long), (high - 2, long + GLUE), (2, long + GLUE)]
-    glued = [_box(3, long + 1, high - 3, long + GLUE - 1)]
+    glued = [box(3, long + 1, high - 3, long + GLUE - 1)]
     edge.append((0, long))
-    band = _box(0, 0, 2.5, long)
-    return _net("shore", "", edge, [], [((0, long), (high, long))], glued, [band], title=(high / 2, long / 2))
+    band = box(0, 0, 2.5, long)
+    return laid("shore", "", edge, [], [((0, long), (high, long))], glued, [band], title=(high / 2, long / 2))
 
 
 def _road(name: str, long: float) -> Net:
     """Return what parts both lakes at one end: a wall with a foot that is glued onto the plan."""
-    edge = list(_box(0, 0, long, ROAD_HIGH + ROAD_FOOT)[:4])
+    edge = list(box(0, 0, long, ROAD_HIGH + ROAD_FOOT)[:4])
     folds: list[Line] = [((0, ROAD_HIGH), (long, ROAD_HIGH))]
-    glued = [_box(1.5, ROAD_HIGH + 2, long - 1.5, ROAD_HIGH + ROAD_FOOT - 1.5)]
-    return _net(f"road-{name}", "", edge, [], folds, glued, [_box(0, 0, long, 2)], title=(long / 2, ROAD_HIGH / 2))
+    glued = [box(1.5, ROAD_HIGH + 2, long - 1.5, ROAD_HIGH + ROAD_FOOT - 1.5)]
+    return laid(f"road-{name}", "", edge, [], folds, glued, [box(0, 0, long, 2)], title=(long / 2, ROAD_HIGH / 2))
 
 
-def _net(
+def laid(
     name: str,
     god: str,
     edge: Sequence[Point],
@@ -423,7 +425,8 @@ def _net(
     )
 
 
-def _box(left: float, top: float, right: float, low: float) -> Line:
+def box(left: float, top: float, right: float, low: float) -> Line:
+    """Return the outline of a rectangle."""
     return (left, top), (right, top), (right, low), (left, low), (left, top)
 
 
