@@ -56,11 +56,12 @@ class Verdict:
 
 
 def plan(
-    tokens: int, lines: Sequence[int], seed: int, gap_ms: float = 120, bounces: int = 3
+    tokens: int, lines: Sequence[int], seed: int, gap_ms: float = 120, bounces: int = 3, jams: float = 0
 ) -> list[tuple[int, int, int]]:
     """Return waits in microseconds, lines and levels (1 is dark): so many tokens on each line.
 
     Each begins and ends with up to so many `bounces`; without them there are no spells too short for a token, either.
+    Of all tokens the share `jams` stays in the beam for longer than a token may.
     """
     random_ = random.Random(seed)
     events = []
@@ -71,7 +72,7 @@ def plan(
                 events += [(at, line, 1), (at := at + random_.uniform(0.3, 1.5), line, 0)]
                 at += random_.uniform(20, 40)
             levels = [random_.uniform(0.3, 1.5) for _ in range(2 * random_.randint(0, bounces))]
-            levels += [random_.uniform(5, 30)]
+            levels += [random_.uniform(300, 600) if jams and random_.random() < jams else random_.uniform(5, 30)]
             levels += [random_.uniform(0.3, 1.5) for _ in range(2 * random_.randint(0, bounces))]
             for number, width in enumerate(levels):
                 events.append((at, line, 1 - number % 2))

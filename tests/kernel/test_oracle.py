@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tests.kernel.oracle import MS, Counted, Spell, compare, plan, spells
+from tests.kernel.oracle import MAX_BREAK, MS, Counted, Spell, compare, plan, spells
 
 
 def as_written(tokens: int, stall_ms: float = 0.0) -> list[Spell]:
@@ -75,3 +75,16 @@ def test_a_token_that_was_counted_before_its_last_bounce_came_is_cut_short_and_n
     assert (verdict.lost, verdict.invented, verdict.cut_short) == ((), (), 1)
     assert compare(spells(writes), [Counted(0, 20 * MS)]).cut_short == 0
     assert compare(spells(writes), [Counted(0, 9 * MS)]).lost
+
+
+def test_tokens_that_stay_in_their_beam_are_jams_of_a_plan_and_no_false_ones() -> None:
+    at, writes = 0, []
+    for wait_us, _, dark in plan(500, (17,), seed=3, jams=0.1):
+        at += wait_us * 1000
+        writes.append((at, at, dark))
+    fell = spells(writes)
+    jams = [spell for spell in fell if spell.narrowest >= MAX_BREAK]
+    assert 20 < len(jams) < 100
+    there = [Counted(spell.start_ns, MAX_BREAK if spell in jams else spell.widest, spell in jams) for spell in fell]
+    verdict = compare(fell, [each for each, spell in zip(there, fell, strict=True) if spell.fewest])
+    assert (verdict.fell, verdict.lost, verdict.invented, verdict.false_jams) == (500, (), (), 0)

@@ -7,6 +7,7 @@ it needs what ``make packages`` needs, and Linux 6.7 or later.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import resource
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from templo import __version__
@@ -24,6 +26,7 @@ from tools import packages
 HERE = Path(__file__).resolve().parent
 IMAGES = fresh.PROJECT / "build"
 NEWEST = f"templo-mayor-{__version__}-arm64.img.xz"
+LIST = fresh.BUILD / "image.files"
 TOOLS = (
     *("ca-certificates", "dosfstools", "e2fsprogs", "fdisk", "mtools", "openssl", "python3"),
     *("qemu-system-arm", "qemu-user", "xz-utils"),
@@ -37,10 +40,17 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="make image ARGS=", description=__doc__.partition("\n")[0])
     parser.add_argument("--renew", action="store_true", help="rebuild a base system younger than a week")
     parser.add_argument("--with", dest="extra", nargs="*", default=[], metavar="PACKAGE", help="more of Debian")
+    parser.add_argument("--compare", action="store_true", help="compare it with the last one, of the same commit")
+    parser.add_argument("--where-allowed", action="store_true", help="pass where this machine may not do that")
     given = parser.parse_args(argv)
     begun = time.monotonic()
     try:
         check_machine()
+    except fresh.FreshError as error:
+        print(error, file=sys.stderr)
+        return 0 if given.where_allowed else 1
+    try:
+        last = Built.last() if given.compare else None
         image = build(extra=given.extra, renew=given.renew)
     except fresh.FreshError as error:
         print(error, file=sys.stderr)
@@ -50,7 +60,34 @@ def main(argv: Sequence[str]) -> int:
         f"{image.relative_to(fresh.PROJECT)}: {image.stat().st_size >> 20} MiB;"
         f" {used.ru_utime + used.ru_stime:.0f} s of CPU in {time.monotonic() - begun:.0f} s"
     )
-    return 0
+    return 0 if last is None else differences(last, Built.last())
+
+
+@dataclass(frozen=True)
+class Built:
+    """What one build made: the packed image's hash, and a line for the kind and one for the bytes of each file."""
+
+    image: str
+    files: frozenset[str]
+
+    @classmethod
+    def last(cls) -> Built:
+        """Return what the last build made; raises `FreshError` where there is none."""
+        try:
+            files = LIST.read_text("utf-8", "surrogateescape").splitlines()
+            with (IMAGES / NEWEST).open("rb") as image:
+                return cls(hashlib.file_digest(image, "sha256").hexdigest(), frozenset(files))
+        except FileNotFoundError:
+            raise fresh.FreshError("There is no image to compare with: run 'make image' before.") from None
+
+
+def differences(one: Built, other: Built) -> int:
+    """Print what differs between two builds; returns 0 where nothing does."""
+    differ = sorted(one.files ^ other.files, key=lambda line: line.split(" ")[-1])
+    print(*differ, sep="\n", end="\n" * bool(differ))
+    same = "are the same" if one.image == other.image else "differ"
+    print(f"Of {len(other.files)} lines on files, {len(differ)} are in one build alone; the packed images {same}.")
+    return int(one != other)
 
 
 def check_machine() -> None:
@@ -76,6 +113,7 @@ def build(*, extra: Sequence[str] = (), renew: bool = False, into: Path = IMAGES
         (inside / "templo-mayor.example.toml").write_text(example(), "utf-8")
         _run(tools, ["sh", "/srv/system.sh", f"/srv/{package.name}", epoch, *extra])
         _run(tools, ["sh", "/srv/card.sh", f"/srv/{into.stem}", epoch])
+        shutil.copy(inside / "files.list", LIST)
         into.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(inside / into.name, into)
     return into

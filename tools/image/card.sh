@@ -7,6 +7,9 @@ export SOURCE_DATE_EPOCH MTOOLS_SKIP_CHECK
 card=/srv/card first=4 boot=128 size=1536 # MiB
 identity=5f2d9d6c-1d2e-4c43-9c7f-0d7c5f2a7e3a
 
+# What two builds are compared by: what each file is, and what is in it.
+(cd "$card" && find . -printf '%M %U:%G %T@ %p %l\n' && find . -type f -exec sha256sum {} +) | sort >/srv/files.list
+
 truncate --size "${boot}M" /srv/boot
 mkfs.vfat --invariant -F 32 -n TEMPLOBOOT -i 7e3a1c05 /srv/boot >/dev/null
 (cd "$card/boot/firmware" && find . -mindepth 1 -maxdepth 1 | sort | xargs -I{} mcopy -i /srv/boot -s -m {} ::/)

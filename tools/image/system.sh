@@ -10,7 +10,7 @@ card=/srv/card
 export SOURCE_DATE_EPOCH APT_CONFIG=/srv/apt.conf DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 SYSTEMD_OFFLINE=1
 
 # What a card needs beside what our package depends on.
-system="apt ca-certificates dbus fdisk initramfs-tools init iproute2 kmod netbase openssh-server sudo systemd-sysv
+system="apt ca-certificates dbus e2fsprogs fdisk initramfs-tools init iproute2 kmod netbase openssh-server sudo systemd-sysv
     systemd-timesyncd tzdata udev zstd"
 board="firmware-brcm80211 linux-image-arm64 raspi-firmware"
 network="avahi-daemon dnsmasq-base libnss-mdns network-manager openssl rfkill wireless-regdb wpasupplicant"
@@ -81,7 +81,9 @@ step "the first file system"
 for each in $by_hand; do rm "$card/usr/local/sbin/$each"; done
 chroot "$card" update-initramfs -c -k all
 step "the bytecode"
-python3 -m compileall -q -s "$card" -p / "$card"/usr/lib/python3/dist-packages "$card"/usr/share/templo-mayor
+# Good for its source's time: what is made under SOURCE_DATE_EPOCH has every program read all its source at each start.
+python3 -m compileall -q -f --invalidation-mode timestamp -s "$card" -p / "$card"/usr/lib/python3* \
+    "$card"/usr/share/templo-mayor
 
 step "what a card makes for itself"
 chroot "$card" useradd --create-home --shell /bin/bash --groups sudo temple
