@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
 import socket
 import subprocess
@@ -168,11 +169,21 @@ class Machine:
         return found
 
     def _read(self) -> bool:
-        new = self._line.recv(65536).decode(errors="replace").replace("\r", "")
+        said = self._line.recv(65536)
+        new = said.decode(errors="replace").replace("\r", "")
         self.said += new
         with self.log.open("a") as log:
             log.write(new)
-        return bool(new)
+        return bool(said)
+
+    def wait_beside(self, other: socket.socket) -> None:
+        """Read what the console says until something comes from another connection.
+
+        The serial line writes byte by byte, and the machine stands still where a few hundred of them are not read.
+        """
+        while other not in (ready := select.select([other, self._line], [], [], PATIENCE_S)[0]):
+            if not ready or not self._read():
+                raise PiError("the machine stands still, or has ended")
 
     def start(self) -> None:
         """Wait for the root shell that systemd gives on the console.
@@ -247,8 +258,6 @@ class Lines:
         self._path = _gpio_controller(machine.connect("monitor"))
         self._qtest = machine.connect("qtest")
         self._asks = machine.connect("lines")
-        for each in (self._qtest, self._asks):
-            each.settimeout(PATIENCE_S)
         self._said = b""
         for line in lines:
             self.pull(line, 0)
@@ -263,6 +272,7 @@ class Lines:
         self._qtest.sendall(f"set_irq_in {self._path} unnamed-gpio-in {line} {1 - dark}\n".encode())
         said = b""
         while not said.endswith(b"\n"):
+            self._machine.wait_beside(self._qtest)
             said += self._qtest.recv(4096)
         if not said.startswith(b"OK"):
             raise PiError(f"QEMU does not pull line {line}: {said.decode()}")
@@ -292,6 +302,7 @@ class Lines:
 
     def _line(self) -> str:
         while b"\n" not in self._said:
+            self._machine.wait_beside(self._asks)
             new = self._asks.recv(65536)
             if not new:
                 raise PiError("the machine does not ask for lines any more")
