@@ -1,3 +1,3 @@
 """Shared by the controller and the companion; imports neither."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

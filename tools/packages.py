@@ -2,15 +2,17 @@
 
 ``make packages`` is this command. Debian's own tools do the work, as `debian/` says; lintian must find no error. It
 needs root and mmdebstrap; of Python, the standard library alone. The root is made as ``make fresh`` makes its roots.
+DEBFULLNAME and DEBEMAIL in the environment name who answers for the packages.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,16 +29,19 @@ NAMES = ("templo-mayor", "templo-mayor-companion", "templo-mayor-controller")
 
 BUILD = r"""
 set -eu
-{
-    printf 'templo-mayor (%s) unstable; urgency=medium\n\n  * Built from %s.\n\n -- %s  %s\n\n' "$1" \
-        "$(git rev-parse HEAD)" "$(dpkg-parsechangelog --show-field Maintainer)" "$(git log -1 --format=%cD)"
-    cat debian/changelog
-} >debian/changelog.new
-mv debian/changelog.new debian/changelog
+[ -z "$2" ] || sed -i "s/^Maintainer: .*/Maintainer: $2/" debian/control
+if [ "$1" != "$(dpkg-parsechangelog --show-field Version)" ]; then
+    {
+        printf 'templo-mayor (%s) unstable; urgency=medium\n\n  * Built from %s.\n\n -- %s  %s\n\n' "$1" \
+            "$(git rev-parse HEAD)" "$(sed -n 's/^Maintainer: //p' debian/control)" "$(git log -1 --format=%cD)"
+        cat debian/changelog
+    } >debian/changelog.new
+    mv debian/changelog.new debian/changelog
+fi
 dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
 lintian --allow-root --fail-on error ../templo-mayor_*.changes
 """
-"""Builds under the version that it is given."""
+"""Builds under a version, and a maintainer unless that is empty."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -116,13 +121,33 @@ def version(revision: str, project: Path = fresh.PROJECT) -> str:
     return f"{release}{sign}git{when}.{git('rev-parse', '--short=8', revision)}"
 
 
+def maintainer(environment: Mapping[str, str]) -> str:
+    """Return who answers for the packages, as Debian's own tools learn it; nothing for the one of `debian/control`.
+
+    >>> maintainer({"DEBFULLNAME": "A Builder", "DEBEMAIL": "builder@example.org"})
+    'A Builder <builder@example.org>'
+    >>> maintainer({})
+    ''
+
+    Raises `FreshError` for what no package can name.
+    """
+    name, mail = environment.get("DEBFULLNAME", ""), environment.get("DEBEMAIL", "")
+    if not name and not mail:
+        return ""
+    if not re.fullmatch(r"[^<>\\/&\n]+", name) or not re.fullmatch(r"[\w.+-]+@[\w.-]+", mail):
+        raise fresh.FreshError(
+            f"DEBFULLNAME={name!r} and DEBEMAIL={mail!r}: expected a name, and an address such as me@example.org."
+        )
+    return f"{name} <{mail}>"
+
+
 def build_in(root: fresh.Root, wanted: str = "") -> list[Path]:
     """Build the packages in a root with a clone; returns their files there, raises `FreshError` like `build`.
 
     `wanted` is their version, that of the last commit where it is empty.
     """
     log = fresh.BUILD / "packages.log"
-    if wrong := fresh.ran(root, ["sh", "-c", BUILD, "build", wanted or version("HEAD")], log):
+    if wrong := fresh.ran(root, ["sh", "-c", BUILD, "build", wanted or version("HEAD"), maintainer(os.environ)], log):
         last = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
         raise fresh.FreshError(f"{last}\nThe build {wrong}; its whole output is in {log}.")
     return sorted((root.folder / "root").glob("*.deb"))

@@ -6,7 +6,7 @@
 #define BAUD 115200UL
 #define PROTOCOL 1
 #ifndef SOFTWARE
-#define SOFTWARE "0.1.0"
+#define SOFTWARE "1.0.0"
 #endif
 
 /* Digital pin 2 is PD2, PCINT18. */

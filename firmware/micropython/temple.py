@@ -15,7 +15,7 @@ from notices import Notices
 from slots import DARK, FLICKER, JAMMED, Slot
 from window import BEYOND, NEWS, DoubtWindow, Window
 
-SOFTWARE = "0.1.0"
+SOFTWARE = "1.0.0"
 KIND = "pico"
 NOISE_MS = 5000
 COUNT_MS = 250

@@ -39,8 +39,8 @@ def step():
         wire.token("a" * 32, 7, "b" * 32, "tlaloc", 1795286527123, 14200, ["overlap", "jam"], True),
         wire.count("a" * 32, 7, [3, 4]),
         wire.noise("c" * 32, [3, 4], [5, 6]),
-        wire.status("ready", None, "c" * 32, "0.1.0", ("clear", "unproved"), None),
-        wire.status("alert", "a" * 32, "c" * 32, "0.1.0", ("clear", "dark"), "name_taken", [("ledger_cloned", 1)]),
+        wire.status("ready", None, "c" * 32, "1.0.0", ("clear", "unproved"), None),
+        wire.status("alert", "a" * 32, "c" * 32, "1.0.0", ("clear", "dark"), "name_taken", [("ledger_cloned", 1)]),
         wire.reply("d" * 32, {"from": 3}),
         wire.reply("d" * 32, None, "no"),
     ]

@@ -176,7 +176,7 @@ class Cable:
     """A port whose other end is a board's, which sends its tokens again and again."""
 
     def __init__(self) -> None:
-        self.to_read = written("H", 1, "b" * 32, "0.1.0", 1, 3, 0)
+        self.to_read = written("H", 1, "b" * 32, "1.0.0", 1, 3, 0)
         self.tokens: list[bytes] = []
 
     @property

@@ -34,7 +34,7 @@ from templo import contract
 from templo.contract import God, Kind, Timing, Trouble
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-IDENTITY = Identity("templo", "a" * 32, Kind.PI, "0.1.0", Timing.KERNEL)
+IDENTITY = Identity("templo", "a" * 32, Kind.PI, "1.0.0", Timing.KERNEL)
 
 
 _opened: list[Ledger] = []

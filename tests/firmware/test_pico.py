@@ -102,13 +102,13 @@ def test_what_a_pico_says_of_itself_is_what_the_contract_expects() -> None:
     wire = module("wire")
     beams = {God.HUITZILOPOCHTLI: contract.Beam.CLEAR, God.TLALOC: contract.Beam.JAMMED}
     status = contract.Status(
-        contract.State.ALERT, "c" * 32, contract.Kind.PICO, "0.1.0", contract.Timing.CALLBACK, beams, "a" * 32
+        contract.State.ALERT, "c" * 32, contract.Kind.PICO, "1.0.0", contract.Timing.CALLBACK, beams, "a" * 32
     )
-    assert wire.status("alert", "a" * 32, "c" * 32, "0.1.0", ("clear", "jammed"), None) == contract.encode(status)
+    assert wire.status("alert", "a" * 32, "c" * 32, "1.0.0", ("clear", "jammed"), None) == contract.encode(status)
     at = datetime(2026, 11, 21, 18, 42, 7, 123000, tzinfo=UTC)
     noticed = replace(status, notices=(contract.Notice("ledger_cloned", at), contract.Notice("ledger_damaged", at)))
     notices = [("ledger_cloned", since_1970(at)), ("ledger_damaged", since_1970(at))]
-    assert wire.status("alert", "a" * 32, "c" * 32, "0.1.0", ("clear", "jammed"), None, notices) == (
+    assert wire.status("alert", "a" * 32, "c" * 32, "1.0.0", ("clear", "jammed"), None, notices) == (
         contract.encode(noticed)
     )
     totals = {God.HUITZILOPOCHTLI: 3, God.TLALOC: 4}

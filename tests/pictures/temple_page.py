@@ -69,7 +69,7 @@ def came_back(home: WebHome, *codes: str) -> None:
     kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
     notices = tuple(contract.Notice(code, home.clock.now) for code in codes)
     state = contract.State.READY
-    status = contract.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE, None, notices)
+    status = contract.Status(state, SESSION, kind, "1.0.0", timing, gods, SOURCE, None, notices)
     home.services.temples.receive_status(NAME, status)
 
 

@@ -98,7 +98,7 @@ def test_a_build_is_older_than_the_release_until_that_is_tagged_and_newer_afterw
         subprocess.run(["git", "-C", tmp_path, *who, *arguments], check=True, capture_output=True)
 
     def commit(n: int) -> None:
-        (tmp_path / "debian/changelog").write_text(f"templo-mayor (0.1.0) unstable; urgency=medium\n\n  * {n}\n")
+        (tmp_path / "debian/changelog").write_text(f"templo-mayor (1.0.0) unstable; urgency=medium\n\n  * {n}\n")
         git("add", ".")
         git("commit", "--quiet", "--message=One", f"--date=2026-11-2{n}T12:00:00Z")
         built.append(packages.version("HEAD", tmp_path))
@@ -106,13 +106,13 @@ def test_a_build_is_older_than_the_release_until_that_is_tagged_and_newer_afterw
     git("init", "--quiet")
     (tmp_path / "debian").mkdir()
     commit(1)
-    git("tag", "v0.1.0")
+    git("tag", "v1.0.0")
     built.append(packages.version("HEAD", tmp_path))
     commit(2)
     assert [re.sub(r"git\d{14}\.[0-9a-f]{8}$", "git", version) for version in built] == [
-        "0.1.0~git",
-        "0.1.0",
-        "0.1.0+git",
+        "1.0.0~git",
+        "1.0.0",
+        "1.0.0+git",
     ]
     for older, newer in pairwise(built):
         subprocess.run(["dpkg", "--compare-versions", older, "lt", newer], check=True)

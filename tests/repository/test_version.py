@@ -37,6 +37,12 @@ def test_an_uno_s_program_is_compiled_with_the_version_of_the_distribution() -> 
     assert set(re.findall(r"-DSOFTWARE=(\S+)", printed)) == {f"'\"{__version__}\"'"}
 
 
+def test_both_changelogs_begin_with_the_version_of_the_distribution() -> None:
+    assert (ROOT / "debian/changelog").read_text("utf-8").startswith(f"templo-mayor ({__version__}) ")
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert headings[0] == __version__
+
+
 def test_nothing_else_in_the_programs_names_a_version_of_its_own() -> None:
     named = [
         path.relative_to(ROOT).as_posix()

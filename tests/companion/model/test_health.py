@@ -15,7 +15,7 @@ CLEAR = dict.fromkeys(God, Beam.CLEAR)
 def temple(state: State = State.READY, beams: dict[God, Beam] = CLEAR) -> Temple:
     """Return a temple with one status."""
     kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
-    return Temple("templo").with_status(contract.Status(state, "c" * 32, kind, "0.1.0", timing, beams, SOURCE))
+    return Temple("templo").with_status(contract.Status(state, "c" * 32, kind, "1.0.0", timing, beams, SOURCE))
 
 
 def test_a_temple_at_work_with_clear_beams_is_well() -> None:

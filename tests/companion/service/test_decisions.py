@@ -33,7 +33,7 @@ def received(
 ) -> None:
     kind, timing = contract.Kind.PI, contract.Timing.KERNEL
     said = tuple(contract.Notice(code, home.clock.now) for code in notices)
-    status = contract.Status(state, session, kind, "0.1.0", timing, BEAMS, source, notices=said)
+    status = contract.Status(state, session, kind, "1.0.0", timing, BEAMS, source, notices=said)
     home.services.temples.receive_status(TEMPLE, status)
 
 

@@ -145,7 +145,7 @@ class WebHome(Home):
         gods = {contract.God.HUITZILOPOCHTLI: huitzilopochtli, contract.God.TLALOC: tlaloc}
         kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
         self.services.temples.receive_status(
-            name, contract.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE, trouble)
+            name, contract.Status(state, SESSION, kind, "1.0.0", timing, gods, SOURCE, trouble)
         )
 
 

@@ -22,7 +22,7 @@ def at_work(home: WebHome, *codes: str, trouble: contract.Trouble | None = None)
     notices = tuple(contract.Notice(code, home.clock.now) for code in codes)
     state = contract.State.ALERT if trouble else contract.State.READY
     kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
-    status = contract.Status(state, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE, trouble, notices)
+    status = contract.Status(state, SESSION, kind, "1.0.0", timing, CLEAR, SOURCE, trouble, notices)
     home.services.temples.receive_status(NAME, status)
 
 
@@ -240,7 +240,7 @@ def test_what_happened_stands_while_the_temple_is_away_and_after_its_restart(hom
     at_work(home, "ledger_restored")
     kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
     home.services.temples.receive_status(
-        NAME, contract.Status(contract.State.LOST, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE)
+        NAME, contract.Status(contract.State.LOST, SESSION, kind, "1.0.0", timing, CLEAR, SOURCE)
     )
     said = "The temple’s record came back from an older copy."
     assert said in text_of(phone.get(f"/temples/{NAME}"))

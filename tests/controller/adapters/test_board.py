@@ -45,7 +45,7 @@ from tests.controller.rig import NOON, Broker
 from tests.waiting import eventually
 
 NAME = "b" * 32
-HELLO = written("H", 1, NAME, "0.1.0", 1, 3, 0)
+HELLO = written("H", 1, NAME, "1.0.0", 1, 3, 0)
 HEALTH = written("B", "c", "c", 0, 0, 0, 0, 0, 0, 0)
 
 
@@ -123,7 +123,7 @@ def test_a_board_that_never_sends_what_is_waited_for_is_asked_what_it_has() -> N
 
 def test_what_a_board_no_longer_knows_is_reported_as_tokens_without_a_width() -> None:
     """Its memory went round: 5 to 9 are gone, and two of them were Huitzilopochtli's."""
-    one = welcomed(BoardCursor(4, 1), written("H", 1, NAME, "0.1.0", 10, 12, 4))
+    one = welcomed(BoardCursor(4, 1), written("H", 1, NAME, "1.0.0", 10, 12, 4))
     happened = [each for each in one.take(token(10, "h", total=4), SECOND) if isinstance(each, TokenLine)]
     assert [each.cursor for each in happened] == [
         BoardCursor(5, 2), BoardCursor(6, 3), BoardCursor(7, 3), BoardCursor(8, 3),
@@ -136,7 +136,7 @@ def test_what_fell_before_a_boards_first_controller_is_recorded_though_its_memor
     bench: Workbench,
 ) -> None:
     cable, one = bench.plug()
-    bench.receive(cable, one, written("H", 1, NAME, "0.1.0", 31, 33, 0))
+    bench.receive(cable, one, written("H", 1, NAME, "1.0.0", 31, 33, 0))
     bench.receive(cable, one, token(31, "h", total=12) + token(32, "t", total=12) + token(33, "h", total=13))
     seqs = bench.seqs()
     assert [seq for seq, _ in seqs] == list(range(1, 34))
@@ -149,7 +149,7 @@ def test_what_a_board_counted_for_another_ledger_and_can_no_longer_send_is_logge
     bench: Workbench, caplog: pytest.LogCaptureFixture, expects_warnings: None
 ) -> None:
     cable, one = bench.plug()
-    bench.receive(cable, one, written("H", 1, NAME, "0.1.0", 31, 32, 20))
+    bench.receive(cable, one, written("H", 1, NAME, "1.0.0", 31, 32, 20))
     bench.receive(cable, one, token(31, "h", total=12) + token(32, "t", total=12))
     assert [seq for seq, _ in bench.seqs()] == [1, 2]
     assert "the 10 tokens from 21 to 30" in caplog.text
@@ -160,7 +160,7 @@ def test_a_board_that_claims_to_have_lost_billions_of_tokens_adds_none_of_them(
 ) -> None:
     cable, one = bench.plug()
     last = 2**32 - 2
-    bench.receive(cable, one, written("H", 1, NAME, "0.1.0", last, last + 1, 0))
+    bench.receive(cable, one, written("H", 1, NAME, "1.0.0", last, last + 1, 0))
     bench.receive(cable, one, token(last, "h", total=2**31) + token(last + 1, "t", total=2**31))
     assert bench.seqs() == [(1, God.HUITZILOPOCHTLI), (2, God.TLALOC)]
     assert cable.said[-1] == ["A", str(last + 1)]
@@ -169,7 +169,7 @@ def test_a_board_that_claims_to_have_lost_billions_of_tokens_adds_none_of_them(
 
 @pytest.mark.parametrize("total", [0, 9])
 def test_totals_that_contradict_the_numbers_say_nothing_of_the_tokens_between(total: int) -> None:
-    one = welcomed(BoardCursor(4, 3), written("H", 1, NAME, "0.1.0", 10, 12, 4))
+    one = welcomed(BoardCursor(4, 3), written("H", 1, NAME, "1.0.0", 10, 12, 4))
     happened = list(one.take(token(10, "t", total=total), SECOND))
     assert happened[0] == UnknownTokens(NAME, 5, 9)
     assert tokens_of(happened) == [(10, God.TLALOC)]
@@ -288,7 +288,7 @@ class Workbench:
         self.ledger = Ledger.open(self.path, self.new_id)
         self.slots = Slots(self.board, {god: Level(False, self.now_ns) for god in God}, Limits())
         return Pipeline(
-            identity=Identity("templo", "a" * 32, Kind.ARDUINO, "0.1.0", Timing.CALLBACK),
+            identity=Identity("templo", "a" * 32, Kind.ARDUINO, "1.0.0", Timing.CALLBACK),
             slots=self.slots,
             access=LedgerAccess(lambda: self.ledger),
             link=self.broker,
@@ -377,7 +377,7 @@ def test_a_restored_ledger_takes_again_from_the_board_what_it_lacks_under_the_id
     bench.path.write_bytes(copy)
     bench.pipeline = bench.started()
     cable, one = bench.plug()
-    bench.receive(cable, one, written("H", 1, NAME, "0.1.0", 1, 4, 4))
+    bench.receive(cable, one, written("H", 1, NAME, "1.0.0", 1, 4, 4))
     assert cable.said[-1] == ["A", "2"]  # the board goes back to there, although it was acknowledged
     bench.receive(cable, one, token(3, "t", 1) + token(4, "t", 1) + token(5, "t", 1))
     after = [(each.god, each.token) for each in bench.ledger.tokens()]
@@ -386,7 +386,7 @@ def test_a_restored_ledger_takes_again_from_the_board_what_it_lacks_under_the_id
 
 
 def test_two_boards_have_each_their_own_numbers(bench: Workbench) -> None:
-    other = written("H", 1, "c" * 32, "0.1.0", 1, 9, 5)
+    other = written("H", 1, "c" * 32, "1.0.0", 1, 9, 5)
     for hello, first in ((HELLO, 1), (other, 6), (HELLO, 2), (other, 7)):
         cable, one = bench.plug()
         bench.receive(cable, one, hello)
@@ -399,17 +399,17 @@ def test_a_new_board_gets_a_name_and_one_whose_memory_was_lost_gets_another(
     bench: Workbench, caplog: pytest.LogCaptureFixture, expects_warnings: None
 ) -> None:
     cable, one = bench.plug()
-    bench.receive(cable, one, written("H", 1, "-", "0.1.0", 1, 0, 0))
+    bench.receive(cable, one, written("H", 1, "-", "1.0.0", 1, 0, 0))
     bench.receive(cable, one, b"")
     assert cable.said[-1][0] == "I"
     name = cable.said[-1][1]
-    bench.receive(cable, one, written("H", 1, name, "0.1.0", 1, 5, 0))
+    bench.receive(cable, one, written("H", 1, name, "1.0.0", 1, 5, 0))
     bench.receive(cable, one, b"".join(token(seq) for seq in range(1, 6)))
-    bench.receive(cable, one, written("H", 1, name, "0.1.0", 1, 2, 0))
+    bench.receive(cable, one, written("H", 1, name, "1.0.0", 1, 2, 0))
     assert cable.said[-1][0] == "I"
     assert cable.said[-1][1] != name
     assert "its memory was lost" in caplog.text
-    bench.receive(cable, one, written("H", 1, cable.said[-1][1], "0.1.0", 1, 2, 0))
+    bench.receive(cable, one, written("H", 1, cable.said[-1][1], "1.0.0", 1, 2, 0))
     bench.receive(cable, one, token(1) + token(2))
     assert len(bench.seqs()) == 7
 

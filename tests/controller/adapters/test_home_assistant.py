@@ -182,7 +182,7 @@ def faults_of(topic: str, payload: bytes) -> list[str]:
 
 
 def identity(temple: str = "templo") -> Identity:
-    return Identity(temple, SESSION, contract.Kind.PI, "0.1.0", contract.Timing.KERNEL)
+    return Identity(temple, SESSION, contract.Kind.PI, "1.0.0", contract.Timing.KERNEL)
 
 
 def parts(temple: str = "templo") -> dict[str, dict[str, Any]]:

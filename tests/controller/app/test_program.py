@@ -21,7 +21,7 @@ import pytest
 from controller.adapters.control_socket import StateLock, send_request
 from controller.app import command_line, daemon, settings
 from controller.core.messages import LevelRead
-from templo import contract
+from templo import __version__, contract
 from templo.contract import God, State, Trouble
 from templo.liveness import Supervisor
 from tests.brokers import free_port, mosquitto
@@ -62,7 +62,7 @@ def test_the_status_says_in_plain_words_how_the_temple_is(temple: Temple) -> Non
     assert words.startswith("Temple templo: ready\n")
     assert "Huitzilopochtli  0 tokens, beam clear, and not yet proved by a token" in words
     assert "not connected" in words
-    assert "simulator 0.1.0, time stamps: simulated" in words
+    assert f"simulator {__version__}, time stamps: simulated" in words
 
 
 def test_the_socket_is_open_to_its_owner_alone_and_answers_junk_with_reasons(temple: Temple) -> None:

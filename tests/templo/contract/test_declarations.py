@@ -170,7 +170,7 @@ def topics_in(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def test_home_assistant_may_read_and_publish_all_that_discovery_points_it_to() -> None:
-    identity = Identity("attic", SESSION, contract.Kind.PI, "0.1.0", contract.Timing.KERNEL)
+    identity = Identity("attic", SESSION, contract.Kind.PI, "1.0.0", contract.Timing.KERNEL)
     found = set(topics_in(json.loads(announcement(identity, coloured=True)[1])))
     read = {each.leaf for each in contract.CONTRACT.read_by(Role.HOME_ASSISTANT)}
     sent = {each.leaf for each in contract.CONTRACT if Role.HOME_ASSISTANT in each.sent_by}
