@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test image pi appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
+.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test image pi appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -158,15 +158,25 @@ physics: ## drop tokens through the chutes and count them with the real controll
 	@tools/environment $(FORGE)
 	@.venv-hardware/bin/python -m hardware.physics $(ARGS)
 
-release: ## pack firmware, parts to print, sheets, wheel and packages into one archive, with checksums
+release: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+release: ## build everything that a release holds, into build/release: ARGS="--key ~/.ssh/id_ed25519" signs it
 	@tests/system-packages firmware
-	@rm -rf build/sheets build/hardware/stl build/hardware/step build/hardware/3mf build/hardware/plates build/wheels
+	@rm -rf build/sheets build/hardware/stl build/hardware/step build/hardware/3mf build/hardware/plates build/wheels build/*.img.xz
 	@"$${PYTHON:-python3}" -m tools.packages --where-possible
+	@"$${PYTHON:-python3}" -m tools.image 2>build/why-no-image.txt || echo "No image: $$(cat build/why-no-image.txt)"
 	@$(MAKE) --no-print-directory -C firmware/arduino all
 	@$(MAKE) --no-print-directory sheets ARGS=
 	@$(MAKE) --no-print-directory hardware ARGS=--no-slicer
-	@.venv/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/wheels .
+	@tools/environment $(WORK),docs,release
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=. .venv/bin/mkdocs build --strict --quiet
+	@.venv/bin/python -m tools.manual_pdf
+	@.venv/bin/python -m tools.distributions
 	@.venv/bin/python -m tools.release $(ARGS)
+
+reproducible: ## build wheel, sources, packages, sheets, site and manual twice, in different folders, and compare them
+	@tests/system-packages sheets
+	@tools/environment $(WORK),docs,release
+	@.venv/bin/python -m tools.reproducible $(ARGS)
 
 clean: ## remove the environment and everything that was built
 	@rm -rf .venv .venv-hardware .venv.lock .venv-hardware.lock build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,7 +1,8 @@
 """Builds the Debian packages of the last commit into `build/packages`, in a Debian 13 of their own.
 
-``make packages`` is this command. Debian's own tools do the work, as `debian/` says; lintian must find no error. It
-needs root and mmdebstrap; of Python, the standard library alone. The root is made as ``make fresh`` makes its roots.
+``make packages`` is this command. Debian's own tools do the work, as `debian/` says; lintian must find neither an
+error nor a warning. It needs root and mmdebstrap; of Python, the standard library alone. The root is made as
+``make fresh`` makes its roots.
 DEBFULLNAME and DEBEMAIL in the environment name who answers for the packages.
 """
 
@@ -25,6 +26,9 @@ PACKAGES = (*fresh.PACKAGES, "debhelper", "dh-python", "lintian", *FONTS)
 NOTE = "why-not.txt"
 """Stands where packages could not be built."""
 
+SIMULATED = "installed-with.txt"
+"""What apt would install with them on an empty Debian, in its own words."""
+
 NAMES = ("templo-mayor", "templo-mayor-companion", "templo-mayor-controller")
 
 BUILD = r"""
@@ -39,13 +43,13 @@ if [ "$1" != "$(dpkg-parsechangelog --show-field Version)" ]; then
     mv debian/changelog.new debian/changelog
 fi
 dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
-lintian --allow-root --fail-on error ../templo-mayor_*.changes
+lintian --allow-root --fail-on error,warning ../templo-mayor_*.changes
 """
 """Builds under a version, and a maintainer unless that is empty."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Build; returns 0 where lintian found no error."""
+    """Build; returns 0 where lintian found nothing wrong."""
     parser = argparse.ArgumentParser(prog="make packages ARGS=", description=__doc__.partition("\n")[0])
     parser.add_argument("--renew", action="store_true", help="rebuild a base system younger than a week")
     parser.add_argument("--revision", default="", metavar="REVISION", help="another commit than the last")
@@ -57,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
         return 0
     try:
         fresh.check_machine(os.geteuid(), shutil.which, "make packages")
-        for package in build(renew=given.renew, revision=given.revision):
+        for package in build(renew=given.renew, revision=given.revision, simulate=given.where_possible):
             print(package.relative_to(fresh.PROJECT))
     except fresh.FreshError as error:
         print(error, file=sys.stderr)
@@ -81,10 +85,10 @@ def leave_out(why: str, into: Path = BUILT) -> None:
     (into / NOTE).write_text(f"There are no packages here. {why}\n", "utf-8")
 
 
-def build(*, renew: bool = False, revision: str = "", into: Path = BUILT) -> list[Path]:
+def build(*, renew: bool = False, revision: str = "", into: Path = BUILT, simulate: bool = False) -> list[Path]:
     """Build the packages of the last commit, or another; returns their files, raises `FreshError` if it fails.
 
-    What is in the folder `into` before is removed.
+    What is in the folder `into` before is removed; `simulate` adds the list of what apt would install with them.
     """
     wanted = version(revision or "HEAD")  # before anything is downloaded for a revision that there is not
     with fresh.Root.made(SUITE, purpose="packages", packages=PACKAGES, renew=renew) as root:
@@ -93,7 +97,18 @@ def build(*, renew: bool = False, revision: str = "", into: Path = BUILT) -> lis
         made = build_in(root, wanted)
         shutil.rmtree(into, ignore_errors=True)
         into.mkdir(parents=True)
+        if simulate:
+            (into / SIMULATED).write_text(simulated(root), "utf-8")
         return [Path(shutil.copy(each, into)) for each in made]
+
+
+def simulated(root: fresh.Root) -> str:
+    """Return what apt says that it would install with our package on an empty Debian."""
+    simulation = (
+        "apt-get --quiet --quiet update; "
+        "apt-get --simulate -o Dir::State::Status=/dev/null install ../templo-mayor_*.deb"
+    )
+    return fresh.run(*root.inside(["sh", "-euc", simulation]), environment=root.environment)
 
 
 def last_release() -> str:

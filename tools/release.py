@@ -1,25 +1,30 @@
-"""Packs what `make release` built into one archive, with checksums: programs, parts to print, sheets, packages.
+"""Puts what `make release` built into `build/release`, with checksums, an inventory, notes and a signature.
 
-If a file is missing, it names the command that makes it. In the place of the Debian packages, which not every machine
-can build, a note may say why they are missing. The same files give the same archive.
+One archive holds programs, parts to print, sheets, packages and the manual; beside it lies what people fetch alone.
+If a file is missing, it names the command that makes it. In the place of what not every machine can build, a note may
+say why it is missing. The same files give the same release.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import posixpath
 import re
+import shutil
+import subprocess
 import sys
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from templo import __version__
+from tools import inventory, packages
 
 ROOT = Path(__file__).resolve().parent.parent
 EPOCH = (1980, 1, 1, 0, 0, 0)
+SIGNED_AS = "templo-mayor"
+"""Who signs, and for what, in the words of ssh-keygen."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,15 @@ class Kind:
 
     folder: str
     pattern: str
-    into: str
+    into: str | None
+    """Their folder in the archive, or nothing for what lies beside it alone."""
+
     made_by: str
     note: str = ""
     """The name of a file that says why there is none of them, and takes their place."""
+
+    alone: bool = False
+    """Whether they lie beside the archive, too."""
 
 
 KINDS = (
@@ -42,86 +52,126 @@ KINDS = (
     Kind("build/hardware/3mf", "*.3mf", "print/3mf", "make hardware"),
     Kind("build/hardware/plates", "*.3mf", "print/plates", "make hardware"),
     Kind("build/sheets", "*.pdf", "sheets", "make sheets"),
-    Kind("build/wheels", "templo_mayor-*.whl", "wheels", "pip wheel --no-deps --wheel-dir build/wheels ."),
-    Kind("build/packages", "*.deb", "packages", "make packages", note="why-not.txt"),
+    Kind("build/wheels", "templo_mayor-*.whl", "wheels", "python -m tools.distributions", alone=True),
+    Kind("build/wheels", "templo_mayor-*.tar.gz", "wheels", "python -m tools.distributions", alone=True),
+    Kind("build/packages", "*.deb", "packages", "make packages", note="why-not.txt", alone=True),
     Kind("docs", "release.md", "", "git checkout docs/release.md"),
-    Kind("docs", "*.md", "guides", "git checkout docs"),
-    Kind("docs/pictures", "*", "guides/pictures", "git checkout docs/pictures"),
-    Kind("docs/examples", "*", "guides/examples", "git checkout docs/examples"),
-    Kind("docs/measurements", "*.txt", "guides/measurements", "git checkout docs/measurements"),
-    Kind("docs/reports", "*.html", "guides/reports", "git checkout docs/reports"),
+    Kind("build/site", "*", "manual", "make docs"),
+    Kind("build/manual", "*.pdf", "", "python -m tools.manual_pdf", alone=True),
+    Kind("build", "templo-mayor-*.img.xz", None, "make image", note="why-no-image.txt", alone=True),
 )
-_BESIDE = re.compile(rb"\]\((?=[\w-]+\.md)")
-"""A link to another page of the same folder."""
-
-_RELATIVE = re.compile(r"\[([^][]*)\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
-"""A link to a file, with its text and the file's path."""
+_PAGE = re.compile(rb"\]\(([\w-]+)\.md")
+"""A link to a page of the manual."""
 
 
 class ReleaseError(Exception):
-    """Files are missing; the message names them and the commands that make them."""
+    """What prevents a release, such as missing files with the commands that make them."""
 
 
-def found(root: Path) -> Iterator[tuple[str, Path]]:
-    """Yield each file of the release with its name in the archive; raises `ReleaseError` with all that is missing."""
+def found(root: Path) -> Iterator[tuple[Kind, Path]]:
+    """Yield each file of the release with its kind; raises `ReleaseError` with all that is missing."""
     missing = []
     for kind in KINDS:
-        files = sorted(file for file in (root / kind.folder).rglob(kind.pattern) if file.is_file())
-        if not files and kind.note:
-            files = sorted((root / kind.folder).glob(kind.note))
+        files = of_kind(root, kind)
         if not files:
             missing.append(f"{kind.folder} holds no {kind.pattern}: `{kind.made_by}` makes it")
-        for file in files:
-            yield f"{kind.into}/{file.relative_to(root / kind.folder).as_posix()}".lstrip("/"), file
+        yield from ((kind, file) for file in files)
     if missing:
         raise ReleaseError("\n".join(missing))
 
 
+def of_kind(root: Path, kind: Kind) -> list[Path]:
+    """Return the files of a kind, or the note that takes their place."""
+    folder = root / kind.folder
+    listed = folder.rglob(kind.pattern) if kind.into is not None else folder.glob(kind.pattern)
+    files = sorted(file for file in listed if file.is_file())
+    return files or (sorted(folder.glob(kind.note)) if kind.note else [])
+
+
 def pack(root: Path, version: str) -> Path:
-    """Write build/templo-mayor-VERSION.zip with `SHA256SUMS` inside, and the archive's own sum beside it."""
-    files = {name: file.read_bytes() for name, file in found(root)}
-    # It lies over the guides in the archive, and beside them in the repository.
-    files["release.md"] = _BESIDE.sub(rb"](guides/", files["release.md"])
-    for page in [name for name in files if name.endswith(".md")]:
-        files[page] = _only_links_inside(page, files[page].decode(), files).encode()
-    sums = "".join(f"{_sum(data)}  {name}\n" for name, data in sorted(files.items()))
-    archive = root / "build" / f"templo-mayor-{version}.zip"
-    top = archive.stem
+    """Write build/release/templo-mayor-VERSION.zip with `SHA256SUMS` inside, and what is fetched alone beside it.
+
+    What is in build/release before is removed.
+    """
+    listed = list(found(root))
+    files = {
+        f"{kind.into}/{file.relative_to(root / kind.folder).as_posix()}".lstrip("/"): file.read_bytes()
+        for kind, file in listed
+        if kind.into is not None
+    }
+    files["release.md"] = _PAGE.sub(rb"](manual/\1.html", files["release.md"])
+    folder = root / "build" / "release"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    archive = folder / f"templo-mayor-{version}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, data in [("SHA256SUMS", sums.encode()), *sorted(files.items())]:
-            packed.writestr(zipfile.ZipInfo(f"{top}/{name}", EPOCH), data, zipfile.ZIP_DEFLATED)
-    archive.with_name(f"{archive.name}.sha256").write_text(f"{_sum(archive.read_bytes())}  {archive.name}\n")
+        for name, data in [("SHA256SUMS", sums(files).encode()), *sorted(files.items())]:
+            packed.writestr(zipfile.ZipInfo(f"{archive.stem}/{name}", EPOCH), data, zipfile.ZIP_DEFLATED)
+    for kind, file in listed:
+        if kind.alone and file.name != kind.note:
+            shutil.copy(file, folder)
     return archive
 
 
-def _only_links_inside(page: str, text: str, names: Collection[str]) -> str:
-    """Return a page with the text alone of each link to what is in the repository and not in the archive."""
-    folders = {name[:at] for name in names for at, letter in enumerate(name) if letter == "/"}
-
-    def link_or_text(link: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(page), link[2]))
-        return link[0] if target in names or target in folders else link[1]
-
-    return _RELATIVE.sub(link_or_text, text)
+def sums(files: dict[str, bytes]) -> str:
+    """Return the checksums of files as sha256sum reads them."""
+    return "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
 
 
-def _sum(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def notes(changelog: str, version: str) -> str:
+    r"""Return what the changelog says of a release; raises `ReleaseError` where it says nothing.
+
+    >>> notes("# Changelog\n\n## 1.0.1\n\n- A mend.\n\n## 1.0.0\n\nThe first.\n", "1.0.1")
+    '# Templo Mayor 1.0.1\n\n- A mend.\n'
+    """
+    _, heading, after = changelog.partition(f"\n## {version}\n")
+    if not heading:
+        raise ReleaseError(f"CHANGELOG.md has no heading '## {version}'")
+    return f"# Templo Mayor {version}\n\n{after.partition(chr(10) + '## ')[0].strip()}\n"
+
+
+def sealed(folder: Path, key: Path | None) -> None:
+    """Write the checksums of a folder's files, signed if there is a key; raises `ReleaseError`."""
+    listed = folder / "SHA256SUMS"
+    listed.write_text(sums({file.name: file.read_bytes() for file in sorted(folder.iterdir())}))
+    if key:
+        command = ["ssh-keygen", "-Y", "sign", "-f", str(key), "-n", SIGNED_AS, str(listed)]
+        signed = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+        if signed.returncode:
+            raise ReleaseError(f"ssh-keygen cannot sign with {key}: {signed.stderr.strip()}")
 
 
 def main(argv: Sequence[str]) -> int:
     """Pack; returns 1 where something is missing."""
-    argparse.ArgumentParser(prog="make release", description=__doc__.partition("\n")[0]).parse_args(argv)
+    parser = argparse.ArgumentParser(prog="make release ARGS=", description=__doc__.partition("\n")[0])
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the private key of ssh that signs SHA256SUMS")
+    given = parser.parse_args(argv)
     try:
         archive = pack(ROOT, __version__)
-    except ReleaseError as error:
+        folder = archive.parent
+        said = notes((ROOT / "CHANGELOG.md").read_text("utf-8"), __version__)
+        left_out = [
+            file.read_text("utf-8").strip()
+            for kind in KINDS
+            for file in of_kind(ROOT, kind)
+            if file.name == kind.note
+        ]
+        if left_out:
+            said += "\n## Not in this release\n\n" + "".join(f"- {why}\n" for why in left_out)
+        (folder / "NOTES.md").write_text(said, "utf-8")
+        inventory.write(ROOT, folder)
+        sealed(folder, given.key)
+    except (ReleaseError, inventory.LicenceError) as error:
         print(error, file=sys.stderr)
         return 1
-    for kind in KINDS:
-        note = ROOT / kind.folder / kind.note
-        if kind.note and note.exists():
-            print(f"Not everything is in it. {kind.into}: {note.read_text('utf-8').strip()}")
-    print(f"{archive.relative_to(ROOT)} ({archive.stat().st_size // 1_000_000} MB)")
+    for why in left_out:
+        print(f"Not everything is in it. {why}")
+    if packages.version("HEAD") != __version__:
+        print(f"This commit is not tagged v{__version__}: to apt, its packages are older than the release.")
+    if not given.key:
+        print('Not signed: ARGS="--key ~/.ssh/id_ed25519" signs SHA256SUMS.')
+    for file in sorted(folder.iterdir()):
+        print(f"{file.stat().st_size:12,}  {file.relative_to(ROOT)}")
     return 0
 
 
