@@ -161,7 +161,7 @@ def installed(status: str) -> list[Part]:
 
 def _debian(name: str, version: str, architecture: str) -> Part:
     vendor = "templo-mayor" if name in packages.NAMES else "debian"
-    escaped = version.replace("+", "%2B").replace(":", "%3A")
+    escaped = version.replace("+", "%2B")
     url = f"pkg:deb/{vendor}/{name}@{escaped}?arch={architecture}&distro={packages.SUITE}"
     return Part(name, version, url)
 

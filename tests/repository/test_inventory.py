@@ -51,7 +51,7 @@ def test_the_inventory_of_a_card_is_what_its_dpkg_says() -> None:
     parts = inventory.installed(STATUS.format(name="raspi-firmware"))
     assert [part.url for part in parts] == [
         "pkg:deb/debian/libc6@2.41-12%2Bdeb13u1?arch=arm64&distro=trixie",
-        "pkg:deb/debian/raspi-firmware@1%3A2?arch=all&distro=trixie",
+        "pkg:deb/debian/raspi-firmware@1:2?arch=all&distro=trixie",
     ]
 
 
