@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test image pi appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release reproducible clean
+.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test repository image pi appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -63,8 +63,11 @@ fresh: ## type the README's commands on a new Debian 12 and 13: ARGS=all for eve
 packages: ## build the Debian packages of the last commit into build/packages
 	@"$${PYTHON:-python3}" -m tools.packages $(ARGS)
 
-packages-test: ## build the packages, install them into a Debian 13 and boot it, in five minutes at most
+packages-test: ## build the packages, install them into a Debian 13 and boot it, upgrade it from an apt repository
 	@"$${PYTHON:-python3}" -m tests.appliance.quick $(ARGS)
+
+repository: ## add the packages to a signed apt repository: ARGS="--key key.gpg --address https://..."
+	@"$${PYTHON:-python3}" -m tools.repository $(ARGS)
 
 image: ## build an image for a Raspberry Pi's card into build, from Debian's archive and the last commit
 	@"$${PYTHON:-python3}" -m tools.image $(ARGS)

@@ -33,6 +33,7 @@ NAMES = ("templo-mayor", "templo-mayor-companion", "templo-mayor-controller")
 
 BUILD = r"""
 set -eu
+git checkout --quiet -- debian
 [ -z "$2" ] || sed -i "s/^Maintainer: .*/Maintainer: $2/" debian/control
 if [ "$1" != "$(dpkg-parsechangelog --show-field Version)" ]; then
     {

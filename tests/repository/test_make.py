@@ -91,6 +91,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "physics",
         "pictures",
         "release",
+        "repository",
         "reproducible",
         "validate",
         "clean",
