@@ -44,7 +44,7 @@ if [ "$1" != "$(dpkg-parsechangelog --show-field Version)" ]; then
     mv debian/changelog.new debian/changelog
 fi
 dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
-lintian --allow-root --fail-on error,warning ../templo-mayor_*.changes
+lintian --allow-root --fail-on error,warning ../templo-mayor_"$1"_*.changes
 """
 """Builds under a version, and a maintainer unless that is empty."""
 

@@ -122,7 +122,9 @@ def read(text: str, games: Mapping[str, Game[Any]]) -> Export:
     table = _Fields("the file", value)
     if table.text("format") != FORMAT or table.number("version") != VERSION:
         found = f"{value['format']} {value['version']}"
-        raise ExportError(f"format is {ascii(found)[:60]}; expected {FORMAT!r} in version {VERSION}")
+        newer = value["format"] == FORMAT and table.number("version") > VERSION
+        todo = ": a newer release wrote it, and can read it" if newer else ""
+        raise ExportError(f"format is {ascii(found)[:60]}; expected {FORMAT!r} in version {VERSION}{todo}")
     game = games.get(name := table.text("game"))
     if game is None:
         raise ExportError(f"game is {ascii(name)[:60]}; expected one of {', '.join(sorted(games))}")

@@ -144,6 +144,8 @@ def started(machine: Machine) -> None:
     machine.until("the page answers", lambda: machine.page("/"), STARTED_S)
     machine.until("the temple counts", machine.counts, STARTED_S)
     say("power on to the page on port 80 and to counting", f"{time.monotonic() - machine.begun:.1f} s")
+    machine.run((fresh.PROJECT / "debian/tests/both-programs").read_text())
+    say("the package's own test, of debian/tests")
 
 
 def settled(machine: Machine, unit: str) -> bool:

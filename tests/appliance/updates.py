@@ -94,7 +94,7 @@ def downgraded(machine: Machine) -> None:
         script = f"import sqlite3; c = sqlite3.connect({file!r}); c.execute({change!r}); c.commit(); c.close()"
         machine.run(f"python3 -c {shlex.quote(script)}")
     machine.run("systemctl start --no-block templo-companion templo-controller")
-    machine.until("the page says why", lambda: "the one that this software knows" in machine.answer("/")[1])
+    machine.until("the page says why", lambda: "a newer release wrote it" in machine.answer("/")[1])
     time.sleep(8)  # several restarts, if there were any
     must("no other page is there", machine.answer("/")[0], "503")
     for unit in OURS:

@@ -119,11 +119,16 @@ def _check_schema(engine: sa.Engine) -> None:
 
 
 def unknown_schema(where: object, found: str | None) -> str:
-    """Return what is wrong with a database whose schema is not this release's.
+    """Return what is wrong with a database whose schema is not this release's, and what to do.
 
     >>> unknown_schema("store", "7")
-    "store has schema '7'; expected 1, the one that this software knows"
+    "store has schema '7'; expected 1: a newer release wrote it. Install that one, or restore a backup of this one"
     """
+    if found and found.isdecimal() and int(found) > SCHEMA:
+        return (
+            f"{where} has schema {found!r}; expected {SCHEMA}: a newer release wrote it. "
+            "Install that one, or restore a backup of this one"
+        )
     return f"{where} has schema {found!r}; expected {SCHEMA}, the one that this software knows"
 
 
