@@ -9,10 +9,11 @@ import subprocess
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from companion import settings as configuration
-from companion.adapters import boot_fault
+from companion.adapters import boot_fault, known_update
 from companion.adapters.network.addresses import ALIAS, ANNOUNCED, announced_name, own_addresses, phone_addresses
 from companion.adapters.network.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, ORGANISER_FILE, owner_in
@@ -64,10 +65,19 @@ class Installation:
     backup_failed: bool = False
     boot_fault: str = ""
     boot_kept: str = ""
+    update: str = ""
+    """The newer release that apt knows."""
+    since: datetime | None = None
+    """Since when every unit that runs has been running."""
     has_ipv6: bool = False
     """Whether other networks reach this machine by IPv6, which the pages do not answer."""
     has_secrets: bool = False
     """Whether a code or a password was left out."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nobody has to do anything."""
+        return self.counts and not (self.boot_fault or self.boot_kept or self.backup_failed)
 
     @property
     def counts(self) -> bool:
@@ -116,8 +126,20 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         backup_failed=systemd("is-failed", NIGHTLY) == "failed",
         boot_fault=boot_fault.read(),
         boot_kept=boot_fault.read_kept(),
+        update=known_update.read(),
+        since=_since(systemd("show", "--property=ActiveEnterTimestamp", "--timestamp=unix", *running.values())),
         has_ipv6=reaches_by_ipv6(own_addresses()),
     )
+
+
+def _since(printed: str) -> datetime | None:
+    r"""Return the last of the times that systemctl prints.
+
+    >>> _since("ActiveEnterTimestamp=@1795903200\n\nActiveEnterTimestamp=@1795900000").timestamp()
+    1795903200.0
+    """
+    times = [int(each) for each in re.findall(r"=@(\d+)", printed)]
+    return datetime.fromtimestamp(max(times), UTC).astimezone() if times else None
 
 
 def without_secrets(found: Installation) -> Installation:
@@ -161,7 +183,8 @@ def pages(web: configuration.WebSettings, addresses: Sequence[str], name: str, a
 
 def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list[str]:
     """Return the lines that a person reads; `code` draws a QR code, or nothing if it cannot be shown."""
-    lines = [f"Templo Mayor {__version__}", ""]
+    well = f"all is well{f' since {found.since:%F %H:%M}' if found.since else ''}" if found.is_well else "see the end"
+    lines = [f"Templo Mayor {__version__}: {well}", ""]
     lines += [f"  {role:<11} {state}" for role, state in found.units.items()]
     for temple, counts in (found.temples or {}).items():
         lines.append(f"  {temple:<11} {'counts' if counts else 'does not count'}")
@@ -195,6 +218,8 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
         todo.append(found.boot_kept)
     if found.backup_failed:
         todo.append(f"The last nightly backup failed: 'sudo journalctl -n 30 -u {NIGHTLY}' says why.")
+    if found.update:
+        todo.append(f"Release {found.update} is there: 'sudo apt upgrade' installs it, with no game running.")
     return [*lines, "", *(f"  {each}" for each in todo)]
 
 

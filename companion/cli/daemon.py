@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from companion.adapters import boot_fault, installation
+from companion.adapters import boot_fault, installation, known_update
 from companion.adapters.background import Background
 from companion.adapters.credentials import Offered, brokers_for
 from companion.adapters.database import store_lock
@@ -237,6 +237,7 @@ class _Daemon:
             announce_wrong=owners.announce_wrong if owners else lambda who: None,
             is_connected=lambda: intake.subscribed,
             boot_fault=boot_fault.read,
+            known_update=known_update.read,
         )
 
     def _on_change(self, topic: str) -> None:

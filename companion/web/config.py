@@ -48,6 +48,8 @@ class WebConfig:
     """Whether it is connected to the broker."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
+    known_update: Callable[[], str] = str
+    """The newer release that this machine's apt knows, if any."""
     kept: Path = Path(os.devnull)
     """The folder of what can be made again: the pages' fonts, and their templates as compiled."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests import fresh
-from tests.appliance.machine import APT, Machine, drop, must, run_in, say, simulate
+from tests.appliance.machine import APT, Machine, drop, must, run_in, say, simulate, status
 from tools import packages, repository
 
 NEXT = "1.0.1"
@@ -64,12 +64,16 @@ def updated(machine: Machine) -> None:
     refused = machine.attempt(f"{APT} update --error-on=any")
     must("an index that its builder did not sign is refused", refused.returncode != 0)
     machine.run(f"cp -a /srv/InRelease {signed}; {APT} update --error-on=any")
+    must(
+        "status and the page name it", [NEXT in status(machine), NEXT in machine.page("/setup/step/name")], [True] * 2
+    )
     begun = time.monotonic()
     machine.run(f"{APT} upgrade")
     machine.until("the temple counts", machine.counts)
     say("apt upgrade, to counting again", f"{time.monotonic() - begun:.1f} s")
     must("brings the next release", machine.run(VERSION), NEXT)
     must("with every token", machine.received(), tokens)
+    must("and nothing names another", NEXT + " is there" in status(machine), False)
     drop(machine, 1)
     machine.run(f"{APT} install --allow-downgrades templo-mayor={first}")
     machine.until("the temple counts", machine.counts)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from companion.appliance import command_line, status
 from companion.appliance.status import Installation
 from companion.model.network import Hotspot
 from companion.settings import WebSettings
+from templo import __version__
 from templo.settings import SettingsError
 from tests.controller.program import ROOT
 
@@ -75,6 +78,19 @@ def test_a_nightly_backup_that_failed_is_named_though_all_else_is_well() -> None
     found = Installation(ALL, PAGES, {"templo": True}, backup_failed=True)
     assert found.counts
     assert "The last nightly backup failed: 'sudo journalctl -n 30 -u templo-mayor-backup' says why." in shown(found)
+
+
+def test_the_first_line_says_whether_all_is_well_and_since_when() -> None:
+    well = Installation(ALL, PAGES, {"templo": True}, since=datetime.fromisoformat("2026-11-28T21:05"))
+    assert shown(well).startswith(f"Templo Mayor {__version__}: all is well since 2026-11-28 21:05\n")
+    for wrong in ({"backup_failed": True}, {"boot_fault": "name is 1"}, {"temples": {"templo": False}}):
+        assert shown(replace(well, **wrong)).startswith(f"Templo Mayor {__version__}: see the end\n")
+
+
+def test_a_newer_release_is_named_with_what_installs_it_and_all_is_still_well() -> None:
+    said = shown(Installation(ALL, PAGES, {"templo": True}, update="1.0.1"))
+    assert "all is well\n" in said
+    assert said.endswith("Release 1.0.1 is there: 'sudo apt upgrade' installs it, with no game running.")
 
 
 def test_a_wrong_settings_file_on_the_boot_partition_is_named_first() -> None:

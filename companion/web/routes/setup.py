@@ -100,6 +100,7 @@ def _step(step: str, status: int = 200, problem: str = "") -> Response:
         "allowed": here.may_set_up(),
         "problem": problem,
         "boot_fault": here.config.boot_fault(),
+        "known_update": here.config.known_update(),
         "owner_file": here.config.owner_file,
     }
     if step == "network":
