@@ -17,6 +17,8 @@ PAPER, INK = "#F3E4C3", "#231815"
 SIZE = (1500, 1150)
 CREASE = 28
 """Edges sharper than that are drawn as contours."""
+VIEW = 46.0
+"""Degrees that an eye takes in: the whole board from a seat."""
 MARGIN = 0.03
 """Of a picture's longer side, left free around what it shows."""
 
@@ -52,8 +54,13 @@ def assembly(
     draw(bodies, path, (1300, 1700) if exploded else SIZE, (turned, 18 if exploded else 30))
 
 
-def draw(bodies: Iterable[Body], path: Path, size: tuple[int, int], seen: tuple[float, float]) -> None:
-    """Draw bodies into a file, seen from so many degrees around from the stairs and up."""
+def draw(
+    bodies: Iterable[Body],
+    path: Path,
+    size: tuple[int, int],
+    seen: tuple[float, float] | tuple[float, float, float],
+) -> None:
+    """Draw bodies into a file, seen from so many degrees around from the stairs and up, or by an eye at a point."""
     plotter = pyvista.Plotter(off_screen=True, window_size=size, lighting="none")
     plotter.set_background(PAPER)
     for mesh, colour in bodies:
@@ -65,11 +72,15 @@ def draw(bodies: Iterable[Body], path: Path, size: tuple[int, int], seen: tuple[
     for place, strength in (((300, 500, 700), 0.85), ((-500, 300, 300), 0.35), ((0, -400, 500), 0.25)):
         plotter.add_light(pyvista.Light(position=place, light_type="scene light", intensity=strength))
     centre = plotter.center
-    turn, up = radians(seen[0]), radians(seen[1])
-    eye = (sin(turn) * cos(up), cos(turn) * cos(up), sin(up))
-    plotter.camera_position = [tuple(c + 1000 * e for c, e in zip(centre, eye, strict=True)), centre, (0, 0, 1)]
-    plotter.enable_parallel_projection()
-    plotter.reset_camera()
+    if len(seen) == 2:
+        turn, up = radians(seen[0]), radians(seen[1])
+        way = (sin(turn) * cos(up), cos(turn) * cos(up), sin(up))
+        plotter.camera_position = [tuple(c + 1000 * w for c, w in zip(centre, way, strict=True)), centre, (0, 0, 1)]
+        plotter.enable_parallel_projection()
+        plotter.reset_camera()
+    else:
+        plotter.camera_position = [seen, centre, (0, 0, 1)]
+        plotter.camera.view_angle = VIEW
     plotter.enable_anti_aliasing("ssaa")
     path.parent.mkdir(parents=True, exist_ok=True)
     plotter.screenshot(path)

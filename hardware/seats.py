@@ -51,15 +51,15 @@ def rows(workshop: Workshop) -> Iterator[str]:
     yield "|---|---:|---:|---:|"
     for name, turned in SEATS.items():
         eye = seat(turned)
-        seen = front[np.einsum("ij,ij->i", temple.face_normals[faces], eye - front) > 0]
+        seen = front[np.einsum("ij,ij->i", temple.face_normals[faces], np.array(eye) - front) > 0]
         seen = seen[(seen[:, 2] > workshop.temple.plinth) & ~hidden(temple, eye, seen)]
         shares = (hidden(everything, eye, board), hidden(temple, eye, board), hidden(lake, eye, seen))
         yield f"| {name} | {' | '.join(f'{100 * each.mean():.0f} %' for each in shares)} |"
 
 
-def seat(turned: float) -> np.ndarray:
+def seat(turned: float) -> tuple[float, float, float]:
     """Return where a player's eyes are, so many degrees around from the stairs."""
-    return np.array([AWAY * sin(radians(turned)), AWAY * cos(radians(turned)), HIGH])
+    return AWAY * sin(radians(turned)), AWAY * cos(radians(turned)), HIGH
 
 
 def on_board(temple: Temple) -> np.ndarray:
@@ -71,9 +71,9 @@ def on_board(temple: Temple) -> np.ndarray:
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), np.full(SPOTS, temple.board.top + 0.2)])
 
 
-def hidden(body: trimesh.Trimesh, eye: np.ndarray, spots: np.ndarray) -> np.ndarray:
+def hidden(body: trimesh.Trimesh, eye: tuple[float, float, float], spots: np.ndarray) -> np.ndarray:
     """Return which spots are behind a body for an eye; a spot on the body itself is not behind it."""
-    ways = eye - spots
+    ways = np.array(eye) - spots
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     return body.ray.intersects_any(spots + 0.05 * ways, ways)
 

@@ -17,6 +17,7 @@ from hardware.making import Workshop, matrix
 from hardware.parameters import SIDES, Controller, Sensor, Temple
 from hardware.parts import chute, plaza, plinth, shell, trays
 from hardware.pictures import PAPER, Body, draw
+from hardware.seats import seat
 
 COPPER, CARD, STEEL, PLUG, LENS, TABLE = "#3F7A4A", "#B98A4A", "#9A9DA3", "#EFE9DC", "#33415C", "#B98A5A"
 SIZE = (1200, 1000)
@@ -24,6 +25,8 @@ SCREW, HEAD = 1.5, 2.8
 """The radii of an M3 screw and of its head."""
 OVER = 16.0
 """How far a screw is drawn from where it goes in."""
+SEAT = 24.0
+"""Degrees around from the stairs where somebody sits who sees the table."""
 BUD = 68.0
 """How far a cotton bud reaches, along the level."""
 
@@ -116,8 +119,9 @@ class Bench:
 
 
 def draw_all(workshop: Workshop, kit: Iterable[Piece], folder: Path) -> list[Path]:
-    """Draw every step and every care into a folder, and return the pictures of the steps."""
+    """Draw every step, every care and the table from a seat into a folder, and return the pictures of the steps."""
     bench = Bench(workshop, kit)
+    draw(table(bench), folder / "seat.png", SIZE, seat(SEAT))
     for name, (scene, seen) in CARE.items():
         draw(scene(bench), folder / f"care-{name}.png", SIZE, seen)
     paths = []
