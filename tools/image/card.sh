@@ -17,6 +17,8 @@ rm -rf /srv/firmware
 mv "$card/boot/firmware" /srv/firmware
 mkdir "$card/boot/firmware"
 touch --date="@$SOURCE_DATE_EPOCH" "$card/boot/firmware" "$card/boot"
+# Later than SOURCE_DATE_EPOCH, which mke2fs writes in place of later times: when a file was last read is left to chance.
+find "$card" -exec touch --no-dereference -a {} +
 rm -f "$image"
 truncate --size "${size}M" "$image"
 sfdisk --quiet --no-tell-kernel "$image" <<PARTITIONS
