@@ -216,8 +216,8 @@ class Machine:
         """Cut the power, and read what the console still said."""
         self._running.kill()
         self._running.wait()
-        self._line.settimeout(1)
         with suppress(OSError):
+            self._line.settimeout(1)
             while self._read():
                 pass
         self._line.close()

@@ -191,7 +191,6 @@ def temple(trial: Trial) -> None:
             until(f"a token of {god} is on the table's page", lambda god=god: shown(Visitor(pi).get(table), god) == 1)
         counted(pi, lines, trial)
         lines.close()
-        pi.cut()
     chance = random.Random(trial.seed)
     for number in range(trial.cuts):
         with started(own, "virt", folder) as pi:
