@@ -150,7 +150,7 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
     yield f"| **all** | | | **{grams:.0f}** | **{_hours(time)}** | **{_hours(fast)}** | **{cost:.2f}** | |"
     for title, others in (
         (
-            "Alternatives to the chute and the tray above, depending on your sensors and your controller:",
+            "Alternatives to chute, coupon and tray above, by your sensors and controller, and holders for sensors:",
             [piece for piece in kit if not piece.chosen and not piece.optional],
         ),
         (
