@@ -283,7 +283,7 @@ class Temple:
     """The longest token that may be played: a printed skull."""
     smallest: float = 8
 
-    wall: float = 1.8
+    wall: float = 1.6
     plinth_wall: float = 1.4
     """Of the plinth, which the lake hides."""
     clearance: float = 0.4
@@ -347,8 +347,8 @@ class Temple:
     bowl: Bowl = field(default_factory=Bowl)
 
     # The lake
-    lake_floor: float = 1.6
-    lake_wall: float = 1.8
+    lake_floor: float = 1.4
+    lake_wall: float = 1.6
     shore: float = 108
     """The radius of its rim outside."""
     rim: float = 58
