@@ -35,10 +35,8 @@ def test_two_who_scan_together_both_sit_down(companion: Companion, device: Make)
     pages = {name: scan(companion, device(), table) for name in ("Ana", "Ben")}
     for name, page in pages.items():
         page.fill('.sit-form input[name="name"]', name)
-    for (
-        page
-    ) in pages.values():  # at one moment each, as the other's seat redraws the form between a press and a release
-        page.eval_on_selector(".sit-form .button-main", "button => button.click()")
+    for page in pages.values():  # found and pressed at one moment, as the other's seat redraws the form
+        page.evaluate("document.querySelector('.sit-form .button-main').click()")
     for page in pages.values():
         page.wait_for_url(f"**/t/{table.id}")
         expect(page.locator(".chairs .mine")).to_have_count(1)

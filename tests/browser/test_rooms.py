@@ -166,7 +166,7 @@ COLUMNS = """([board, beside]) => {
 @pytest.mark.parametrize(
     ("room", "board", "beside"),
     [
-        (Room("market", "short", 2, False), ".region-market", ".region-holdings"),
+        (Room("market", "short", 2, False), ".region-market", ".region-bag"),
         (Room("mexica", "temple_only", 2, False), ".waters", ".region-tally"),
         (Room("moctezuma", "swift", 2, False), ".region-board", ".region-chart"),
     ],

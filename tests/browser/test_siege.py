@@ -71,7 +71,7 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
     expect(ben.page.locator(".aims text")).to_have_text(re.compile(r"\d/6"))
     expect(ben.page.locator(".siege-odds [data-meant]").first).to_be_visible()
     foreseen = ben.page.locator("[data-siege-foreseen]")
-    expect(foreseen).to_contain_text(re.compile(r"e7 · .*\d+ %: .*the siege ends, and Ben win"))
+    expect(foreseen).to_contain_text(re.compile(r"e7 · .*\d+ %: .*the siege ends. The victory: Ben"))
     tap_hex(ben.page, "e7")
     expect(ben.page.locator(".siege-odds-line")).to_contain_text("of 6")
     die(ben.page, 6)
