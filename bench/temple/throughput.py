@@ -19,7 +19,12 @@ from templo import contract
 DARK_MS = CLEAR_MS = 0.2
 """Far faster than beads fall: the beams must not be what is measured."""
 
-LIMITS = {"COUNTING_MIN_BREAK_MS": "0.1", "COUNTING_MIN_CLEAR_MS": "0.1", "COUNTING_FLICKER_PER_S": "10000"}
+LIMITS = {
+    "COUNTING_MIN_BREAK_MS": "0.1",
+    "COUNTING_MIN_CLEAR_MS": "0.1",
+    "COUNTING_FLICKER_PER_S": "10000",
+    "COUNTING_FASTEST_PER_S": "10000",
+}
 
 
 @dataclass(frozen=True, slots=True)
