@@ -438,7 +438,10 @@ def test_another_name_for_this_machine_s_temple_keeps_its_password_and_all_other
     assert made.run("--own", "attic").returncode == 2
 
 
-@pytest.mark.skipif("templo-companion" in {each.gr_name for each in grp.getgrall()}, reason="the group is here")
+@pytest.mark.skipif(
+    "templo-companion" in {each.gr_name for each in grp.getgrall()},
+    reason="this machine has the group that the test lacks",
+)
 def test_a_missing_group_of_the_companion_is_reported(tmp_path: Path) -> None:
     done = Installation(tmp_path).run("--pair", "attic")
     assert f"only you can read {tmp_path / 'access' / 'pairing'}" in done.stderr

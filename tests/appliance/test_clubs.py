@@ -96,7 +96,7 @@ def test_the_next_club_has_other_ports_and_the_list_names_each(host: Host) -> No
 @pytest.mark.parametrize("address", [ADDRESS, "http://example.org/club-a"])
 def test_haproxy_takes_the_lines_that_are_printed(host: Host, tmp_path: Path, address: str) -> None:
     if (haproxy := shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")) is None:
-        pytest.skip("haproxy is not here")
+        pytest.skip("haproxy is not installed; `make test` installs it")
     said = clubs.add(host.machine, "club-a", address)
     chosen, *backend = said[next(n for n, line in enumerate(said) if "use_backend" in line) :]
     head = ["defaults", "    mode http", "    timeout connect 5s", "    timeout client 60s"]
