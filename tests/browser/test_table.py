@@ -303,6 +303,47 @@ def test_an_attempt_that_nobody_answers_is_made_anew_at_once_when_the_network_is
     expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
 
 
+def test_a_network_that_refuses_one_more_attempt_after_it_is_back_costs_no_pause(
+    companion: Companion, device: Make
+) -> None:
+    table = companion.table()
+    phone = device()
+    phone.page.clock.install()
+    refusals = [1000]
+
+    def answer(route: Route) -> None:
+        if refusals[0]:
+            refusals[0] -= 1
+            route.abort()
+        else:
+            route.continue_()
+
+    phone.page.route("**/stream*", answer)
+    phone.watch(companion, table)
+    expect(phone.page.locator("#notice")).to_contain_text("Connection lost.")
+    phone.page.clock.pause_at(phone.page.evaluate("new Date(Date.now() + 1000).toISOString()"))
+    refusals[0] = 1
+    phone.page.evaluate("dispatchEvent(new Event('online'))")
+    expect(phone.page.locator("#notice")).to_have_text("Connected again.")
+    phone.complaints.clear()  # the browser itself complains of each refused connection
+
+
+def test_a_page_that_finds_too_many_open_says_so_and_is_current_when_there_is_room(
+    companion: Companion, device: Make
+) -> None:
+    table = companion.table()
+    phone = device()
+    room, companion.home.hub.cap = companion.home.hub.cap, 0
+    phone.watch(companion, table)
+    notice = phone.page.locator("#notice")
+    expect(notice).to_have_text("Too many pages are open; this one tries again soon.")
+    companion.home.hub.cap = room
+    expect(notice).to_be_empty()
+    companion.drop("tlaloc")
+    expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
+    phone.complaints.clear()  # the browser itself complains of each refused connection
+
+
 def test_a_page_whose_stream_cannot_read_the_store_stays_says_so_and_goes_on_later(
     companion: Companion, device: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

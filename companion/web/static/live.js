@@ -4,8 +4,6 @@
 // stream is opened again after any failure, and closed while nobody looks. A connection can also die in silence (the
 // router is unplugged, the companion freezes): the companion sends heartbeats, and a stream without one is replaced.
 
-import { home } from "./home.js";
-
 const FIRST_PAUSE = 400;
 const LONGEST_PAUSE = 15_000;
 const DEAD = 20_000; // ms without a heartbeat; the companion sends one every 8 s
@@ -24,6 +22,7 @@ export class Live {
     this.failures = 0;
     this.silence = 0; // the timer that runs out when the connection is dead
     this.stale = false;
+    this.taken = false; // whether the stream was open to a question and was tried without a pause
     this.current = new Date();
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden) this.open();
@@ -88,7 +87,7 @@ export class Live {
   heard() {
     this.handlers.state(this.failures ? "again" : "current");
     this.failures = 0;
-    this.stale = false;
+    this.stale = this.taken = false;
     this.current = new Date();
     clearTimeout(this.silence);
     this.silence = setTimeout(() => this.lost(), DEAD);
@@ -109,9 +108,15 @@ export class Live {
     this.timer = setTimeout(() => this.open(), pause);
   }
 
-  // A stream that is refused does not say why; another page of the same companion distinguishes "full" from "gone".
+  // A stream that is refused does not say why, so it is asked for once more. A network that has just come back may
+  // refuse one request and take the next: then the pause is over, once until something arrives.
   async say() {
-    const up = await fetch(new URL("healthz", home()), { cache: "no-store" }).then((answer) => answer.ok, () => false);
-    if (this.failures > 1 && (up || !this.stale)) this.handlers.state(up ? "full" : "offline");
+    const asked = await fetch(this.address(), { method: "HEAD", cache: "no-store" }).catch(() => null);
+    if (this.failures < 2) return;
+    if (asked?.status === 503) this.handlers.state("full");
+    else if (asked?.ok && !this.taken) {
+      this.taken = true;
+      this.open();
+    } else if (!this.stale) this.handlers.state("offline");
   }
 }
