@@ -14,6 +14,7 @@ from companion.adapters.database.damage import Damage
 from companion.adapters.database.opening import StoreError
 from companion.adapters.owner import Owner
 from companion.model.table import ServiceError
+from companion.web.rendering.styles import of_site
 from companion.web.rendering.texts import Library
 from companion.web.server import guard
 from companion.web.server.below import serve_below
@@ -25,7 +26,7 @@ _SETUP = "/setup"
 
 _RESTORE = f"{_SETUP}/restore"
 
-_POLICY = "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ def create_trouble_app(
             retry_s=RETRY_S,
             restore=f"{path}{_RESTORE}",
             problem=problem,
+            style=of_site(_HERE / "static" / "styles", "").text,
             **more,
         )
         response = make_response(html, status)
