@@ -136,7 +136,10 @@ def sealed(folder: Path, key: Path | None) -> None:
     listed.write_text(sums({file.name: file.read_bytes() for file in sorted(folder.iterdir())}))
     if key:
         command = ["ssh-keygen", "-Y", "sign", "-f", str(key), "-n", SIGNED_AS, str(listed)]
-        signed = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+        try:
+            signed = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+        except FileNotFoundError:
+            raise ReleaseError("No ssh-keygen here: Debian's package openssh-client brings it") from None
         if signed.returncode:
             raise ReleaseError(f"ssh-keygen cannot sign with {key}: {signed.stderr.strip()}")
 

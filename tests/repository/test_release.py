@@ -91,6 +91,14 @@ def test_a_key_that_is_none_is_named(tmp_path: Path) -> None:
         sealed(tmp_path / "release", tmp_path / "nosuch")
 
 
+def test_a_machine_without_ssh_keygen_is_pointed_to_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ReleaseError, match="openssh-client"):
+        sealed(tmp_path, tmp_path / "key")
+
+
 def test_the_notes_of_this_version_are_in_the_changelog() -> None:
     said = notes((ROOT / "CHANGELOG.md").read_text("utf-8"), __version__)
     assert said.startswith(f"# Templo Mayor {__version__}\n")
