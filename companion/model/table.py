@@ -74,6 +74,9 @@ HELD = "held"
 OWN_DOUBTS = frozenset({HELD, OLD, "earlier", "elsewhere", "jam", "stranger", "over", "outside"})
 """The doubts that tables and games have by themselves; any other is the temple's."""
 
+ROUNDS = 2
+"""So many rounds in which the app makes one bare move alone, and it waits for a person or a token."""
+
 
 class ServiceError(Exception):
     """Something that cannot be done: a code with a text, and the facts that the text needs."""
@@ -203,6 +206,8 @@ class Table:
     """What happened, as its pages show it: entries without a line are left out."""
     acted_for: Mapping[Seat, ActedFor] = field(default_factory=dict)
     """For each seat the last thing that another did for it, until the seat acts or undoes it."""
+    repeated: tuple[str, int] = ("", 0)
+    """The last move without arguments that the app made for an absent player, and how often in a row it did."""
     requests: frozenset[str] = frozenset()
     _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """A cache of what every page of a change asks for; the next table starts with an empty one."""
@@ -579,7 +584,7 @@ class Table:
         >>> away.automatic(lambda n: 0)
         ('east', Move(name='end_turn', args=()))
         """
-        if self.phase != "running":
+        if self.phase != "running" or self._goes_in_circles:
             return None
         if due := self.chance():
             by_itself = self._brought_by_app(due) or (brought and due.follows)
@@ -600,7 +605,7 @@ class Table:
         >>> begun.awaits_app, begun.extended(begun.entry(at, "west", Away("east", APP))).awaits_app
         (False, True)
         """
-        if self.phase != "running" or self.chance():
+        if self.phase != "running" or self._goes_in_circles or self.chance():
             return False
         return any(mode in LEVEL_OF for _, mode, _ in self._moves_of_absent())
 
@@ -614,6 +619,11 @@ class Table:
     def goes_on_by_itself(self) -> bool:
         """Whether the app makes the next move or roll."""
         return self.awaits_app or self.awaits_outcome
+
+    @property
+    def _goes_in_circles(self) -> bool:
+        """Whether the app only passes, round after round: a game that tokens alone end waits for them."""
+        return self.repeated[1] >= ROUNDS * len(self.chairs)
 
     def _brought_by_app(self, due: Chance) -> bool:
         """Return whether the app rolls without asking; a die without an owner belongs to the seat on turn."""
@@ -683,12 +693,19 @@ class Table:
         logged = LoggedEntry(entry.n, entry.at, tuple(lines), entry.hand)
         return replace(
             self,
+            repeated=self._repeated_with(entry),
             version=entry.n,
             basis=self.basis if entry.by == TEMPLE or is_aside else entry.n,
             requests=self.requests | {entry.request} if entry.request else self.requests,
             logged=(*self.logged, logged) if logged.lines else self.logged,
             **changes,
         )
+
+    def _repeated_with(self, entry: Entry) -> tuple[str, int]:
+        move, (name, times) = entry.action, self.repeated
+        if entry.hand != APP or entry.by == CHANCE or not isinstance(move, Move) or move.args:
+            return "", 0
+        return move.name, times + 1 if move.name == name else 1
 
     def delegated_seats(self) -> tuple[Seat, ...]:
         """Return the seats that anyone at the table acts for.

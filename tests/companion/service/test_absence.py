@@ -107,6 +107,26 @@ def test_a_table_whose_players_are_all_away_does_not_run_for_ever(beans: Home) -
     assert beans.services.tables.get(table.id).version < 3000
 
 
+@pytest.mark.parametrize("mode", ["app", "pass"])
+def test_where_tokens_alone_bring_the_game_on_and_everybody_is_away_the_app_waits_for_them(
+    home: Home, mode: str
+) -> None:
+    table = home.table(2, temple="templo")
+    for seat in table.seats:
+        phone = home.seated(table, seat)
+    home.services.play.set_pace(table.id, phone, "at_once")
+    for seat in table.seats:
+        home.services.seats.away(table.id, phone, seat, mode)
+    for seq in (1, 2):
+        home.services.play.go_on(table.id)
+        waiting = home.services.tables.get(table.id)
+        assert not waiting.goes_on_by_itself
+        home.services.play.go_on(table.id)
+        assert home.services.tables.get(table.id).version == waiting.version < 20 * seq
+        home.services.temples.intake.receive([("templo", home.token(seq))])
+        assert home.services.tables.get(table.id).goes_on_by_itself or mode == "pass"
+
+
 def test_anyone_acts_for_a_player_who_lent_the_seat_and_the_log_says_who(beans: Home) -> None:
     table, red, blue = _table(beans)
     with pytest.raises(ServiceError, match="not_your_seat"):
