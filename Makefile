@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test repository image pi appliance firmware conformance validate check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release reproducible clean
+.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test repository image pi appliance firmware conformance validate check layout bench lab chaos crash soak pictures docs hardware hardware-test kernel physics release reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -131,6 +131,11 @@ chaos: ## drop 10,000 tokens through 200 faults: ARGS="--seed S" repeats a run, 
 crash: ## cut the power of both databases 10,000 times
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.crash $(ARGS)
+
+soak: ## play 200 games by app players and a temple, with kills, and see that memory and files stay as they are
+	@tests/system-packages
+	@tools/environment $(WORK)
+	@.venv/bin/python -m tests.soak.run $(ARGS)
 
 kernel: ## count on a real kernel with simulated lines, in QEMU: backends, packages, power cuts, the hotspot
 	@tools/environment $(WORK),gpiod

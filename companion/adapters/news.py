@@ -13,7 +13,7 @@ import sys
 import threading
 from base64 import urlsafe_b64encode
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -99,6 +99,11 @@ class Hub:
         if len(self._streams) >= self.cap:
             return f"{len(self._streams)} streams are open; expected fewer than {self.cap}"
         return ""
+
+    def has_listeners(self, topics: Collection[str]) -> bool:
+        """Return whether a stream over all these topics is open."""
+        with self._lock:
+            return any(each.topics.issuperset(topics) for each in self._streams)
 
     def leave(self, stream: Stream) -> None:
         """Forget a stream that has ended."""
@@ -265,6 +270,8 @@ class _CachedPage:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.topics: Sequence[str] = ()
+        self.is_used = True
         self.view: ViewModel | None = None
         self.page: RenderedPage | None = None
 
@@ -285,7 +292,7 @@ class PageCache:
 
         The number of the change is read before `view` is called: a change in between is sent again, never missed.
         """
-        cached = self._cached(key)
+        cached = self._cached(key, topics)
         with cached.lock:
             serial = self._hub.serial(topics)
             if cached.page is not None and cached.page.serial == serial:
@@ -307,9 +314,18 @@ class PageCache:
                 regions[name] = Region(render(name, piece), serial)
         return RenderedPage(self._hub.boot, serial, new.version, new.mark, regions)
 
-    def _cached(self, key: object) -> _CachedPage:
+    def forget_unused(self) -> None:
+        """Forget each page that nobody has asked for since the last call, unless somebody listens to it."""
+        with self._lock:
+            for key, cached in list(self._pages.items()):
+                if not cached.is_used and not self._hub.has_listeners(cached.topics):
+                    del self._pages[key]
+                cached.is_used = False
+
+    def _cached(self, key: object, topics: Sequence[str]) -> _CachedPage:
         with self._lock:
             cached = self._pages.setdefault(key, _CachedPage())
+            cached.topics, cached.is_used = topics, True
             self._pages.move_to_end(key)
             while len(self._pages) > self._room:
                 self._pages.popitem(last=False)

@@ -1,4 +1,4 @@
-"""The thread that unloads tables whose games are over once nobody looks at them."""
+"""The thread that unloads what nobody looks at any more: tables whose games are over, and their pages."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class _Daemon:
         self.services = services = Services.over(workspace)
         self._message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: self._hub.publish(MESSAGE))
         self._pacer = Pacer(services, beat=self._pulse.of("pacer"))
-        self._shelving = Shelving(services.tables.shelve)
+        self._shelving = Shelving(self._shelve)
         self._playtests = Playtests(settings.state_directory / "playtests", settings.games)
         network = NetworkHelper()
         self._idleness = Idleness(settings.web.idle_s, lambda: self._hub.streams, self._stop)
@@ -246,6 +246,10 @@ class _Daemon:
         self._hub.publish(topic)
         self._pacer.notice(topic)
         self._intake.notice(topic)
+
+    def _shelve(self) -> None:
+        self.services.tables.shelve()
+        self._app.extensions["site"].page_cache.forget_unused()
 
     def _address(self, viewer: str) -> str:
         web = self._settings.web

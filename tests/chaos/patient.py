@@ -4,6 +4,7 @@
 
 - ``FOLDER/disk`` may hold ``full``, ``eio``, ``sync`` or ``read-only``: so does SQLite find its disk while it does;
 - ``FOLDER/clock`` may hold seconds: so far off is the clock on the wall;
+- ``FOLDER/shelves`` may hold seconds when it starts: so often are finished games that nobody looks at unloaded;
 - a datagram to ``FOLDER/beams`` has lines such as ``tlaloc 6000017 14000000``: a spell in that slot, so many
   nanoseconds dark and so many clear after it, once the slot is free; after a line ``quiet`` what follows begins in
   both slots at the same moment, when both have been quiet for more than a second;
@@ -79,6 +80,7 @@ def main() -> None:
         _witness(folder)
     else:
         importlib.import_module("companion.cli.daemon").datetime = clock  # type: ignore[attr-defined]
+        _shelve_often(folder / "shelves")
     sys.argv[:] = [program, *words]
     code: int = importlib.import_module(f"{program}.__main__").main(words)
     sys.stdout.flush()
@@ -132,6 +134,14 @@ def _break_beams(path: Path) -> None:
         return levels
 
     SimulatedBeams.open = open_to_orders  # type: ignore[assignment, method-assign]
+
+
+def _shelve_often(order: Path) -> None:
+    """Let a companion unload games as often as an order says."""
+    from companion.adapters.shelving import Shelving
+
+    if order.exists():
+        Shelving.__init__.__defaults__ = (float(order.read_text()),)
 
 
 def _witness(folder: Path) -> None:

@@ -337,12 +337,12 @@ class World:
         self.broker = broker
         self.temple_link, self.companion_link = Proxy(broker.port), Proxy(broker.port)
         (folder / "companion.toml").write_text(f"[broker]\nkeepalive_s = {KEEPALIVE_S}\n")
-        self._companion_state = folder / "companion-state"
-        self._port = free_port()
+        self.companion_state = folder / "companion-state"
+        self.port = free_port()
         self.companion = Patient(
             folder / "companion",
             ["companion", "run", "--config", str(folder / "companion.toml"), "--host", HOST,
-             "--port", str(self._port), "--state", str(self._companion_state),
+             "--port", str(self.port), "--state", str(self.companion_state),
              "--broker", f"{HOST}:{self.companion_link.port}", *(["--demo-table", "templo"] * table)],
             "table " if table else "ready ",
         )  # fmt: skip
@@ -421,12 +421,12 @@ class World:
 
     def copy_store(self) -> Path:
         """Return a copy of the companion's database as it is now, whole."""
-        return _copied(self._companion_state / STORE, self._folder / "store-copy")
+        return _copied(self.companion_state / STORE, self._folder / "store-copy")
 
     def put_store_back(self, copy: Path) -> int:
         """Replace the database by a copy while its companion is stopped; return how many tokens the copy lacks."""
         gone = len(self.received()) - len(_store(copy).tokens)
-        _put_back(copy, self._companion_state / STORE)
+        _put_back(copy, self.companion_state / STORE)
         return gone
 
     def exchange_companion(self, state: Path | None = None) -> Path:
@@ -438,10 +438,10 @@ class World:
             self.companion.kill()
             away = self._folder / f"companion-away-{self._exchanges}"
             self._exchanges += 1
-            self._companion_state.rename(away)
+            self.companion_state.rename(away)
             self.put_away.append(away)
             if state is not None:
-                state.rename(self._companion_state)
+                state.rename(self.companion_state)
                 self.put_away.remove(state)
             self.companion.start()
             self.settle()
@@ -473,19 +473,25 @@ class World:
         clone.rain.allow(tokens)
         return clone
 
-    def decide(self, whims: random.Random) -> int:
-        """Let a person decide about tokens that wait at the table; return how many were decided."""
-        code, table = re.findall(r"^table (\S+) /t/(\S+)$", self.companion.log.read_text(), re.MULTILINE)[-1]
-        held = self._seats.get(table)
-        self._seats[table] = person.sit(self._port, table, code, held.token if held else "")
-        decided = person.decide(self._port, self._seats[table], whims)
-        names = names_of(lambda query: _rows(self._companion_state / STORE, query))
+    def decide(self, whims: random.Random, seats: Seats | None = None) -> int:
+        """Let a person decide about tokens that wait, at the world's own table if not where the person sits.
+
+        Return how many were decided.
+        """
+        decided = person.decide(self.port, seats or self._sat_down(), whims)
+        names = names_of(lambda query: _rows(self.companion_state / STORE, query))
         self.decided |= {names[token][1]: seat for token, seat in decided.items()}
         return len(decided)
 
+    def _sat_down(self) -> Seats:
+        code, table = re.findall(r"^table (\S+) /t/(\S+)$", self.companion.log.read_text(), re.MULTILINE)[-1]
+        held = self._seats.get(table)
+        self._seats[table] = person.sit(self.port, table, code, held.token if held else "")
+        return self._seats[table]
+
     def received(self) -> list[int]:
         """Return what the companion's store holds, ledger by ledger, in the order of their numbers."""
-        return _store(self._companion_state / STORE).tokens
+        return _store(self.companion_state / STORE).tokens
 
     def books(self) -> Books:
         """Return what every station holds now."""
@@ -515,7 +521,7 @@ class World:
         assert self.settled(SETTLES_S), f"not delivered within {SETTLES_S:g} s: {judge(self.books())}"
 
     def _stores(self) -> list[Store]:
-        return [_store(state / STORE) for state in (self._companion_state, *self.put_away)]
+        return [_store(state / STORE) for state in (self.companion_state, *self.put_away)]
 
 
 def advice() -> str:

@@ -91,6 +91,7 @@ class Machine:
         self.console = CONSOLES[model]
         self._model = model
         self.port, self.ssh_port = _free_port(), _free_port()
+        self.origin = f"http://127.0.0.1:{self.port}"
         self.said = ""
         self.log = folder / "console.log"
         self._folder = folder

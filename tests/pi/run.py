@@ -19,17 +19,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.cookiejar import CookieJar
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
-from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_opener
 
 from tests import fresh
 from tests.appliance.machine import must, say
 from tests.kernel import oracle
 from tests.pi.machine import CARD_MIB, INSIDE, NS, RUN, Card, Lines, Machine, PiError, Pull, started
+from tests.visitor import Visitor
 from tools import packages
 from tools.image import __main__ as builder
 
@@ -184,11 +182,14 @@ def temple(trial: Trial) -> None:
         names = pi.run("ls /boot/firmware").split()
         must("the settings file was applied", "templo-mayor.applied.toml" in names)
         must("the owner logs in with a key, from outside", logged_in(pi, key, "sudo id --user --name"), "root")
-        table = first_steps(Visitor(pi))
+        table = first_steps(Visitor(pi.origin))
         lines = Lines(pi, LINES.values())
         for god, line in LINES.items():
             lines.play([(NS // 1000, line, 1), (30_000, line, 0)])
-            until(f"a token of {god} is on the table's page", lambda god=god: shown(Visitor(pi).get(table), god) == 1)
+            until(
+                f"a token of {god} is on the table's page",
+                lambda god=god: shown(Visitor(pi.origin).get(table), god) == 1,
+            )
         counted(pi, lines, trial)
         lines.close()
     chance = random.Random(trial.seed)
@@ -331,28 +332,6 @@ def shown(page: str, god: str) -> int:
     """
     found = re.search(rf'value="(\d+)" data-piece="count-{god}"', page)
     return int(found[1]) if found else -1
-
-
-class Visitor:
-    """A phone that reaches the machine from outside."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._origin = f"http://127.0.0.1:{machine.port}"
-        self._opener: OpenerDirector = build_opener(HTTPCookieProcessor(CookieJar()))
-        self.address = ""
-
-    def get(self, path: str) -> str:
-        """Return a page."""
-        return self._open(Request(self._origin + path))
-
-    def post(self, path: str, **form: str) -> str:
-        """Send a form; returns the page that it leads to."""
-        return self._open(Request(self._origin + path, urlencode(form).encode(), {"Origin": self._origin}))
-
-    def _open(self, request: Request) -> str:
-        with self._opener.open(request, timeout=300) as answer:
-            self.address = answer.url
-            return str(answer.read().decode())
 
 
 STAGES: dict[str, Callable[[Trial], None]] = {"board": board, "temple": temple}

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from companion.adapters.news import Hub, HubClosed, PageCache, Region, RenderedPage, StreamsFull
-from companion.web.view_models.table import Audience
+from companion.web.view_models.table import Audience, table_topics
 from tests.companion.web.conftest import WebHome
 
 
@@ -185,3 +185,18 @@ def test_the_page_cache_forgets_what_nobody_looked_at_for_longest(home: WebHome)
     assert site.rendered(table, Audience("en")) is first
     site.rendered(table, Audience("en", "screen"))
     assert site.rendered(table, Audience("en")) is first
+
+
+def test_a_page_that_nobody_looks_at_is_forgotten_and_one_that_somebody_listens_to_is_not(home: WebHome) -> None:
+    site = home.app.extensions["site"]
+    looked_at, heard, left = (home.table() for _ in range(3))
+    audience = Audience("en")
+    first = {table.id: site.rendered(table, audience) for table in (looked_at, heard, left)}
+    stream = home.hub.open(table_topics(heard.id))
+    site.page_cache.forget_unused()
+    site.rendered(looked_at, audience)
+    site.page_cache.forget_unused()
+    again = {table.id: site.rendered(table, audience) for table in (looked_at, heard, left)}
+    kept = [again[table.id] is first[table.id] for table in (looked_at, heard, left)]
+    assert kept == [True, True, False]
+    home.hub.leave(stream)
