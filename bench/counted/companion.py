@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from bench.club.temples import Temples
 from bench.tools import daemons
-from bench.tools.instructions import instructions
+from bench.tools.instructions import Meter, instructions
 from bench.tools.phone import Phone
 from bench.tools.programs import HOST, BenchError, Programs, wait_until
 from bench.tools.readers import Readers
@@ -40,37 +40,36 @@ def work(programs: Programs, port: int, rest_s: float) -> Iterator[tuple[str, in
     companion = daemons.start_companion(programs, port, daemons.CROWD)
     running = companion.running
     time.sleep(SETTLE_S)
-    before = instructions(running)
-    time.sleep(rest_s)
-    yield "companion, a minute at rest", round((instructions(running) - before) * 60 / rest_s)
-    yield from _pages(programs, companion)
+    meter = Meter(running, rest_s)
+    yield "companion, a minute at rest", round(meter.rest_per_s * 60)
+    yield from _pages(programs, companion, meter)
     with Phone(companion, patience_s=60 * programs.patience) as phone:
         for _ in range(4):
             phone.end_turn()
-        before = instructions(running)
+        meter.begin()
         for _ in range(MOVES):
             phone.end_turn()
-        yield "companion, a move", (instructions(running) - before) // MOVES
-    yield "companion, a phone that reconnects", _streams(programs, companion)
+        yield "companion, a move", meter.count(MOVES)
+    yield "companion, a phone that reconnects", _streams(programs, companion, meter)
     with Temples(port, [daemons.TEMPLE]) as temples:
         for phones in PHONES:
             with Readers([(companion.port, companion.table)], phones) as readers:
                 readers.wait_for_first(PATIENCE_S * programs.patience)
                 drop(programs, temples, readers, phones)
-                before = instructions(running)
+                meter.begin()
                 for _ in range(TOKENS):
                     drop(programs, temples, readers, phones)
                 time.sleep(SETTLE_S)
-                yield f"companion, a token with {phones} phones", (instructions(running) - before) // TOKENS
-        before = instructions(running)
+                yield f"companion, a token with {phones} phones", meter.count(TOKENS)
+        meter.begin()
         temples.drop(daemons.TEMPLE, BACKLOG)
         temples.wait(PATIENCE_S * programs.patience)
         time.sleep(SETTLE_S)
-        yield f"companion, a backlog of {BACKLOG:,} received", instructions(running) - before
+        yield f"companion, a backlog of {BACKLOG:,} received", meter.count()
     running.end()
 
 
-def _pages(programs: Programs, companion: daemons.Companion) -> Iterator[tuple[str, int]]:
+def _pages(programs: Programs, companion: daemons.Companion, meter: Meter) -> Iterator[tuple[str, int]]:
     pages = {
         "the first page": "/",
         "a table": companion.table,
@@ -85,10 +84,10 @@ def _pages(programs: Programs, companion: daemons.Companion) -> Iterator[tuple[s
     }
     for what, path in pages.items():
         ask(programs, companion, path)
-        before = instructions(companion.running)
+        meter.begin()
         for _ in range(ASKED):
             ask(programs, companion, path)
-        yield f"companion, page: {what}", (instructions(companion.running) - before) // ASKED
+        yield f"companion, page: {what}", meter.count(ASKED)
 
 
 def ask(programs: Programs, companion: daemons.Companion, path: str) -> None:
@@ -104,15 +103,14 @@ def ask(programs: Programs, companion: daemons.Companion, path: str) -> None:
         raise BenchError(f"{path} is answered with {answer.status}; expected 200")
 
 
-def _streams(programs: Programs, companion: daemons.Companion) -> int:
+def _streams(programs: Programs, companion: daemons.Companion, meter: Meter) -> int:
     """Return what one stream takes, from its request to its first event."""
-    before = 0
     for n in range(ASKED + 1):
         with Readers([(companion.port, companion.table)], 1) as readers:
             readers.wait_for_first(PATIENCE_S * programs.patience)
         if n == 0:
-            before = instructions(companion.running)
-    return (instructions(companion.running) - before) // ASKED
+            meter.begin()
+    return meter.count(ASKED)
 
 
 def drop(programs: Programs, temples: Temples, readers: Readers, phones: int) -> None:

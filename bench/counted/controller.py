@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from bench.tools import daemons
-from bench.tools.instructions import instructions
+from bench.tools.instructions import Meter, instructions
 from bench.tools.programs import BenchError, Programs, Running, wait_until
 from bench.tools.stopwatch import Listener
 from templo import contract
@@ -34,14 +34,12 @@ def work(programs: Programs, rest_s: float) -> Iterator[tuple[str, int]]:
     time.sleep(SETTLE_S)
     with _Companion(port) as companion:
         wait_until(companion.is_connected, 10, "a subscription")
-        before = instructions(running)
-        time.sleep(rest_s)
-        after = instructions(running)
-        yield "controller, a minute at rest", round((after - before) * 60 / rest_s)
+        meter = Meter(running, rest_s)
+        yield "controller, a minute at rest", round(meter.rest_per_s * 60)
         _drop(programs, TOKENS)
         wait_until(lambda: companion.acknowledged >= TOKENS, PATIENCE_S * programs.patience, "tokens to be published")
         time.sleep(SETTLE_S)
-        yield "controller, a token", (instructions(running) - after) // TOKENS
+        yield "controller, a token", meter.count(TOKENS)
     running.end()
     _drop(programs, BACKLOG)
     running, port = _started(programs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from pathlib import Path
 
 from bench.tools.programs import BenchError, Programs, Running, system_program
@@ -41,6 +42,28 @@ def instructions(running: Running) -> int:
     if not (threads := _OF_A_THREAD.findall(asked.stdout)):
         raise BenchError(f"{running.name} does not say its instructions: {asked.stderr[-500:]}; expected Valgrind's")
     return sum(map(int, threads))
+
+
+class Meter:
+    """Counts what a program executes beyond what it does at rest meanwhile, which a busy machine stretches."""
+
+    def __init__(self, running: Running, rest_s: float) -> None:
+        """Let it rest for so many seconds, and count from there on."""
+        self._running = running
+        self._before, self._began = instructions(running), time.monotonic()
+        time.sleep(rest_s)
+        now = instructions(running)
+        self.rest_per_s = (now - self._before) / (time.monotonic() - self._began)
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self._before, self._began = instructions(self._running), time.monotonic()
+
+    def count(self, of: int = 1) -> int:
+        """Return the instructions since then for each of so many; raises `BenchError`."""
+        rest = self.rest_per_s * (time.monotonic() - self._began)
+        return round((instructions(self._running) - self._before - rest) / of)
 
 
 def instructions_to_the_end(programs: Programs, running: Running, seconds: float) -> int:
