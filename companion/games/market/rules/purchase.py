@@ -64,7 +64,7 @@ def deals(state: State, seat: int) -> list[Deal]:
     return found
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def _open(lane: tuple[int, ...]) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
     """Return the vendors of a lane with no crowd before them: depth, commodity, and the tolls from the buyer out."""
     found = []

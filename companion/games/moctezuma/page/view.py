@@ -187,7 +187,7 @@ def _under(state: State, temple: int, at: int) -> list[Json]:
     return found  # type: ignore[return-value]  # a list of JSON objects
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _deduction(known_: Knowledge) -> dict[str, Json]:
     found = deduce(known_)
     unseen = next((each for name, each in zip(known_.names, found.temples, strict=True) if name == UNSEEN), None)

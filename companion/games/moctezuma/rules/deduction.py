@@ -40,7 +40,7 @@ class Deduction(NamedTuple):
     temples: tuple[Temple, ...]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def deduce(known: Knowledge) -> Deduction:
     """Return all that follows from what a seat knows, as exact fractions (rulings Z1, Z15, Z17)."""
     kings = tuple(_cursed(known, king) for king in range(len(KINGS)))
