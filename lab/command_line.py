@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from companion.games.kit import Value
-from lab import balance, duels, matches, names, report, runs, studies, verdicts
+from lab import balance, duels, lake, matches, names, report, runs, studies, verdicts
 from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.sentences import LANGUAGES, Language
@@ -109,6 +109,13 @@ def even(arguments: argparse.Namespace) -> int:
     found = balance.measured(every, arguments.games, arguments.first, _runner(arguments))
     command = f"python -m lab balance {arguments.game} --games {arguments.games} --first {arguments.first}"
     print(balance.written(found, command), end="")
+    return 0
+
+
+def levelled(arguments: argparse.Namespace) -> int:
+    """Print how often a temple calls for a hand that levels its lake."""
+    for row in lake.table(arguments.game, arguments.games, arguments.first):
+        print(row, flush=True)
     return 0
 
 
@@ -264,7 +271,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m lab", description="Plays games of app players for designers.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    shared, setup, page = _shared_flags(), _setup_flags(), _page_flags()
+    counts, setup, page = _count_flags(), _setup_flags(), _page_flags()
+    shared = _shared_flags(counts)
     records, to, players = (argparse.ArgumentParser(add_help=False) for _ in range(3))
     records.add_argument("--records", type=Path, metavar="FILE", help="keep records there, and go on from them")
     to.add_argument(
@@ -304,6 +312,11 @@ def make_parser() -> argparse.ArgumentParser:
     )
     made.add_argument("game", metavar="GAME", help="the game, such as mexica")
     made.set_defaults(command=even)
+    made = commands.add_parser(
+        "lake", parents=[counts], help="how often a temple calls for a hand that levels its lake, by kind of token"
+    )
+    made.add_argument("game", metavar="GAME", help="the game, such as mexica")
+    made.set_defaults(command=levelled, attended=False)
     made = commands.add_parser("replay", parents=[setup, shared], help="print every move of one game")
     made.add_argument("--seed", type=int, required=True, help="the seed of the game")
     made.set_defaults(command=replay)
@@ -313,10 +326,15 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _shared_flags() -> argparse.ArgumentParser:
-    shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--games", type=_count, default=Sizes().games, help="how many games (%(default)s)")
-    shared.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (%(default)s)")
+def _count_flags() -> argparse.ArgumentParser:
+    counts = argparse.ArgumentParser(add_help=False)
+    counts.add_argument("--games", type=_count, default=Sizes().games, help="how many games (%(default)s)")
+    counts.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (%(default)s)")
+    return counts
+
+
+def _shared_flags(counts: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False, parents=[counts])
     shared.add_argument("--processes", type=_count, help="how many at once (one for each core)")
     shared.add_argument("--longest", type=_count, default=LONGEST, help="moves of a game at most (%(default)s)")
     shared.add_argument("--folder", action="append", default=[], help="a game folder from elsewhere; may be repeated")
