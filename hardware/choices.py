@@ -7,7 +7,18 @@ from dataclasses import fields, is_dataclass, replace
 from math import isfinite
 from typing import Any, TypeVar
 
-from hardware.parameters import BEADS, CONTROLLERS, SENSORS, TEMPLE, Temple, deep, fitting, on_feet, see_through
+from hardware.parameters import (
+    BEADS,
+    CONTROLLERS,
+    SENSORS,
+    TEMPLE,
+    Temple,
+    deep,
+    fitting,
+    lowered,
+    on_feet,
+    see_through,
+)
 
 Value = TypeVar("Value")
 
@@ -33,7 +44,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         type=int,
         choices=BEADS,
         metavar="MM",
-        help=f"a temple for round beads of {BEADS[0]} to {BEADS[-1]} mm, all of one size, and no others",
+        help=f"a temple for round beads of {BEADS[0]} to {BEADS[-1]} mm, all of one size, and no others; it is lower "
+        "where their heap lets it",
     )
     parser.add_argument("--sensor", choices=SENSORS, help="the kind of light barrier in the chutes")
     parser.add_argument(
@@ -55,6 +67,8 @@ def temple(given: argparse.Namespace) -> Temple:
     found = TEMPLE
     if given.deep:
         found = deep(found, given.bead)
+    elif given.bead:
+        found = lowered(found, given.bead)
     if given.feet:
         found = on_feet(found)
     if given.clear:

@@ -501,11 +501,20 @@ class Temple:
 TEMPLE = Temple()
 
 
+LOWEST = 40.0
+"""The lowest door: 260 of the smallest beads fall on one side without a hand."""
 SHALLOW, DEEPEST = 8, 12
-"""Beads of this size lie in the low lake without a hand, and from that one on they need the deepest, in millimetres.
+"""Beads of this size need the lowest door, and from that one on they need the deepest lake, in millimetres.
 
 A heap grows faster than its beads, so between the two a line gives more than enough.
 """
+
+
+def _with_door(temple: Temple, sill: float) -> Temple:
+    """Return a temple whose door, and all that goes with it, lies at another height."""
+    more = sill - temple.sill
+    heights = {name: getattr(temple, name) + more for name in ("plinth", "sill", "rim", "fill")}
+    return replace(temple, **heights)
 
 
 def deep(temple: Temple, bead: int | None = None) -> Temple:
@@ -513,21 +522,23 @@ def deep(temple: Temple, bead: int | None = None) -> Temple:
 
     For beads of one size, in whole millimetres, it is only as deep as theirs needs to be.
 
-    >>> deep(TEMPLE).rim, deep(TEMPLE, 10).rim, deep(TEMPLE, 8) == TEMPLE
-    (122, 90.0, True)
+    >>> deep(TEMPLE).rim, deep(TEMPLE, 10).sill, deep(TEMPLE, 8).sill
+    (122, 75.0, 40.0)
     """
-    if bead is not None and bead <= SHALLOW:
-        return temple
-    full = replace(temple, plinth=109, sill=110, rim=122, fill=107, lake_tokens=400)
+    full = replace(_with_door(temple, 110), rim=122, lake_tokens=400)
     if bead is None or bead >= DEEPEST:
         return full
-    share = (bead - SHALLOW) / (DEEPEST - SHALLOW)
-    between = {
-        name: low + (getattr(full, name) - low) * share
-        for name in ("plinth", "sill", "rim", "fill")
-        for low in [getattr(temple, name)]
-    }
-    return replace(temple, **between)
+    share = max(0.0, (bead - SHALLOW) / (DEEPEST - SHALLOW))
+    return _with_door(temple, LOWEST + (full.sill - LOWEST) * share)
+
+
+def lowered(temple: Temple, bead: int) -> Temple:
+    """Return a temple whose door is as low as beads of a size let it be, where that is lower than it was.
+
+    >>> lowered(TEMPLE, 8) == deep(TEMPLE, 8), lowered(TEMPLE, 9) == TEMPLE
+    (True, True)
+    """
+    return min(temple, deep(temple, bead), key=lambda each: each.sill)
 
 
 def on_feet(temple: Temple) -> Temple:

@@ -10,7 +10,7 @@ import pytest
 from hardware import checks, rules
 from hardware.catalogue import Piece, pieces
 from hardware.making import BUILD, Workshop
-from hardware.parameters import SENSORS, SIDES, TEMPLE, Temple, fitting, see_through
+from hardware.parameters import SENSORS, SIDES, TEMPLE, Temple, fitting, lowered, see_through
 from hardware.parts import bowl, chute, plaza, plinth, shell, shrines, trays
 from hardware.parts.lake import GROOVE_DEEP
 from hardware.shapes import BIG
@@ -34,6 +34,10 @@ def test_the_rules_know_the_walls_that_a_chute_and_a_crest_are_drawn_with(temple
 @pytest.fixture(scope="session")
 def standing(kit: dict[str, Piece], workshop: Workshop) -> dict[str, manifold3d.Manifold]:
     """Return every piece that is chosen or optional where it stands."""
+    return _standing(kit, workshop)
+
+
+def _standing(kit: dict[str, Piece], workshop: Workshop) -> dict[str, manifold3d.Manifold]:
     return {
         f"{piece.name}/{n}": checks.solid(workshop.placed(piece, at))
         for piece in kit.values()
@@ -237,8 +241,8 @@ def test_a_low_shore_takes_a_clear_strip_and_prints() -> None:
 
 @pytest.fixture(scope="module")
 def narrow() -> tuple[Temple, Workshop, dict[str, Piece]]:
-    """Return a temple for beads of 8 mm alone."""
-    temple = fitting(8)
+    """Return a temple for beads of 8 mm alone, which is lower."""
+    temple = fitting(8, lowered(TEMPLE, 8))
     return temple, Workshop(temple, BUILD / "bead-8"), {piece.name: piece for piece in pieces(temple)}
 
 
@@ -259,10 +263,11 @@ def test_a_part_for_one_size_of_bead_is_whole_and_prints(
 
 
 @pytest.mark.parametrize("piece", CHUTES)
-def test_parts_for_one_size_of_bead_meet_in_the_shell_for_all_and_let_the_bead_and_the_light_pass(
+def test_parts_for_one_size_of_bead_meet_in_the_shell_for_allfor_all_and_let_the_bead_and_the_light_pass(
     piece: str, narrow: tuple[Temple, Workshop, dict[str, Piece]], standing: dict[str, manifold3d.Manifold]
 ) -> None:
     temple, workshop, kit = narrow
+    shell_for_all = standing["shell/0"].translate((0, 0, temple.plinth - TEMPLE.plinth))
     body = checks.solid(workshop.placed(kit[piece], kit[piece].places[0]))
     shrine, lid = (
         checks.solid(workshop.placed(kit[name], kit[name].places[0])) for name in ("shrine_tlaloc", "plaza")
@@ -270,17 +275,32 @@ def test_parts_for_one_size_of_bead_meet_in_the_shell_for_all_and_let_the_bead_a
     shared = {
         name: round(checks.overlap(one, other), 2)
         for name, one, other in (
-            ("chute and shell", body, standing["shell/0"]),
+            ("chute and shell", body, shell_for_all),
             ("chute and lid", body, lid),
             ("shrine and lid", shrine, lid),
-            ("lid and shell", lid, standing["shell/0"]),
+            ("lid and shell", lid, shell_for_all),
         )
     }
     assert {name: volume for name, volume in shared.items() if volume > 0.05} == {}
     radius, side = temple.largest / 2, SIDES["tlaloc"]
     path = checks.swept(_way(temple, side, 0, radius), radius)
-    assert [checks.overlap(path, each) for each in (body, shrine, lid, standing["shell/0"])] == [0, 0, 0, 0]
+    assert [checks.overlap(path, each) for each in (body, shrine, lid, shell_for_all)] == [0, 0, 0, 0]
     assert checks.overlap(_light(temple, side, temple.aperture / 2 - 0.02), body) == 0
+
+
+def test_a_temple_that_is_lower_for_its_beads_goes_together_and_lifts_out_of_its_lake(
+    narrow: tuple[Temple, Workshop, dict[str, Piece]],
+) -> None:
+    temple, workshop, kit = narrow
+    lower = _standing(kit, workshop)
+    assert lower["lake_tlaloc_front/0"].bounding_box()[5] == pytest.approx(temple.rim)
+    assert temple.rim == TEMPLE.rim - 5
+    test_no_two_parts_share_room(lower)
+    for name in CLOSED:
+        for up in LIFTED:
+            body = lower[name].translate((0, 0, up))
+            assert [checks.overlap(body, lower[each]) for each in QUARTERS] == [0] * len(QUARTERS), (name, up)
+    test_each_half_of_the_lake_lifts_straight_up_past_the_temple_and_out_of_the_board(temple, lower)
 
 
 @pytest.mark.parametrize("god", SIDES)

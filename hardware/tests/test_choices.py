@@ -8,7 +8,7 @@ import pytest
 
 from hardware import choices
 from hardware.catalogue import pieces
-from hardware.parameters import TEMPLE, Temple, deep
+from hardware.parameters import BEADS, TEMPLE, Temple, deep
 from hardware.rules import BrokenRulesError, require
 
 
@@ -52,11 +52,20 @@ def test_choices_go_together_and_name_a_folder_of_their_own() -> None:
     assert choices.label(_given(*words)) == "deep-bead-12-3mm-pico-250x210-slope-28"
 
 
-@pytest.mark.parametrize(("size", "sill"), [("8", 45), ("9", 61.25), ("10", 77.5), ("12", 110), ("14", 110)])
+@pytest.mark.parametrize(("size", "sill"), [("8", 40), ("9", 57.5), ("10", 75), ("12", 110), ("14", 110)])
 def test_a_deep_lake_for_one_bead_is_only_as_deep_as_it_needs(size: str, sill: float) -> None:
     temple = _temple("--deep", "--bead", size)
     assert temple.sill == sill
     require(temple)
+
+
+@pytest.mark.parametrize("size", BEADS)
+def test_a_temple_for_one_bead_is_lower_where_its_heap_lets_it_and_never_higher(size: int) -> None:
+    temple = require(_temple("--bead", str(size)))
+    assert temple.sill == min(TEMPLE.sill, deep(TEMPLE, size).sill)
+    assert (temple.sill < TEMPLE.sill) == (size == BEADS[0])
+    heights = {getattr(temple, name) - getattr(TEMPLE, name) for name in ("plinth", "sill", "rim", "fill", "top")}
+    assert heights == {temple.sill - TEMPLE.sill}
 
 
 def test_a_size_within_another_value_and_several_numbers_are_set() -> None:
