@@ -7,6 +7,7 @@ import sys
 import tomllib
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -264,6 +265,25 @@ def test_the_same_seed_makes_the_same_heap() -> None:
 def test_what_falls_does_not_depend_on_how_high_the_temple_stands() -> None:
     higher = replace(TEMPLE, plinth=TEMPLE.plinth + 10, sill=TEMPLE.sill + 10)
     assert report.fingerprint(higher) == report.fingerprint(TEMPLE)
+
+
+def test_a_table_of_heaps_is_kept_with_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(report, "RECORD", tmp_path / "physics.txt")
+    monkeypatch.setattr("hardware.physics.__main__.FRICTIONS", (0.5,))
+    monkeypatch.setattr("hardware.physics.__main__.HEAP_SEEDS", (1,))
+    monkeypatch.setattr(sys, "argv", ["make physics", "--heaps", "2", "--level", "--write"])
+    assert main() == 0
+    command, empty, head, _, *rows = (tmp_path / "heaps-levelled.txt").read_text("utf-8").splitlines()
+    assert (command, empty) == ('make physics ARGS="--heaps 2 --level --write"', "")
+    assert "\n".join(rows) in capsys.readouterr().out
+    assert head.count("seed") == 1
+    assert (
+        rows[1]
+        == f"| bead 12 | 0.5 | {called_for(TOKEN['bead 12'])} | all 2 | {TEMPLE.holds(TOKEN['bead 12']) // 2} |"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["heaps-levelled.txt"]
 
 
 @pytest.mark.parametrize("command", ["hardware", "hardware.physics"])
