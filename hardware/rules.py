@@ -15,6 +15,11 @@ UNDER, SEAT_WALL, PLAY = 2.4, 1.6, 0.3
 CREST, BETWEEN = 2.6, 0.4
 """From a shrine's outside to the inside of its crest, and between two bowls: likewise."""
 
+LANDING, FOOT = 7.0, 1.5
+"""From the last tier to the head of the stairs, and from their lowest step to their foot: likewise."""
+TREAD = 0.8
+"""How deep a step must be: two lines of a 0.4 mm nozzle."""
+
 SPACES = 20
 """Of the board; each has room for one rack."""
 
@@ -378,8 +383,21 @@ def _shell_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     for board in t.controllers:
         need = board.x + 2
         yield f"{board.name} fits", _least(inside, need), f"{board.name} needs {need:g} mm, inside are {inside:g}"
-    lean = degrees(atan((t.stair_foot - t.tiers[-1].front - 7) / (t.platform - t.plinth)))
+    deep = t.stair_foot - t.tiers[-1].front - LANDING
+    lean = degrees(atan(deep / (t.platform - t.plinth)))
     yield "stairs print", _most(lean, 45), f"the stairs lean {lean:.0f} degrees"
+    tread = (deep - FOOT) / t.steps
+    yield (
+        "steps are no slope",
+        _least(tread, TREAD),
+        f"{t.steps} steps are {tread:.2f} mm deep each; lower ones need a foot farther out, in the lake",
+    )
+    door = t.exit_at[0] - t.shaft / 2 - t.chute_wall
+    yield (
+        "stairs end beside the doors",
+        _least(door - t.stair_half, t.bed.thinnest),
+        f"they reach {t.stair_half:g} mm to each side, and the doors begin at {door:g}",
+    )
 
 
 def _bowl_rules(t: Temple) -> Iterator[tuple[str, float, str]]:

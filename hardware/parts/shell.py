@@ -43,6 +43,8 @@ RIB = 1.0
 """How far a rib stands out between the hollow of the stairs and a door."""
 LANDING = 7.0
 """How far the stairs' head stands before the last tier: no tier may reach through them."""
+FOOT = 1.5
+"""How far the stairs' foot stands before their lowest step."""
 HEAD = 2.8
 """Half the width of a serpent's head at the foot of the stairs."""
 RAMP = 3.4
@@ -107,10 +109,10 @@ def _stairs(temple: Temple) -> list[Part]:
     half, foot, head = temple.stair_half, temple.stair_foot, temple.tiers[-1].front + LANDING
     back = temple.tiers[-1].front - 3
     base, high, steps = temple.plinth, temple.platform, temple.steps
-    run, rise = (foot - 1.5 - head) / steps, (high - base) / steps
-    points = [(back, base), (foot - 1.5, base)]
+    run, rise = (foot - FOOT - head) / steps, (high - base) / steps
+    points = [(back, base), (foot - FOOT, base)]
     for n in range(steps):
-        y, z = foot - 1.5 - n * run, base + n * rise
+        y, z = foot - FOOT - n * run, base + n * rise
         points += [(y, z + rise), (y - run, z + rise)]
     points += [(back, high)]
     flight = _along(points, half)

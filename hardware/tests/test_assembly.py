@@ -27,6 +27,7 @@ CAUSEWAYS = ["causeway_front/0", "causeway_back/0"]
 
 def test_the_rules_know_the_walls_that_a_chute_and_a_crest_are_drawn_with(temple: Temple) -> None:
     assert (rules.UNDER, rules.SEAT_WALL, rules.PLAY) == (chute.UNDER, chute.SEAT_WALL, chute.PLAY)
+    assert (rules.LANDING, rules.FOOT) == (shell.LANDING, shell.FOOT)
     (within, _), _ = bowl.crest(temple)
     assert (temple.shrine_x / 2 - within, bowl.BETWEEN) == pytest.approx((rules.CREST, rules.BETWEEN))
 

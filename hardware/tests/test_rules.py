@@ -66,6 +66,8 @@ def test_a_bed_of_180_mm_and_an_oblong_one_take_every_part(bed: Bed) -> None:
         ({"causeway": 1}, "causeway", 1.0),
         ({"rise": 60}, "shell is no higher than the printer", -30.8),
         ({"stair_foot": 40}, "stairs stand before the temple", 10.0),
+        ({"stair_half": 20}, "stairs end beside the doors", 1.7),
+        ({"steps": 28}, "steps are no slope", 0.175),
         ({"stair_half": 50}, "stairs are no wider than the last tier", -7.0),
         ({"tiers": (*TEMPLE.tiers[:3], Tier(49, 33, -40.5))}, "tier 4 stands on the one below", 1.0),
         ({"bowl": Bowl(neck=14)}, "bowl ends before the other", 0.4),
