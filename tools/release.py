@@ -51,6 +51,7 @@ KINDS = (
     Kind("build/hardware/step", "*.step", "print/step", "make hardware"),
     Kind("build/hardware/3mf", "*.3mf", "print/3mf", "make hardware"),
     Kind("build/hardware/plates", "*.3mf", "print/plates", "make hardware"),
+    Kind("build/hardware/pictures", "film.gif", "print", "make hardware"),
     Kind("build/sheets", "*.pdf", "sheets", "make sheets"),
     Kind("build/wheels", "templo_mayor-*.whl", "wheels", "python -m tools.distributions", alone=True),
     Kind("build/wheels", "templo_mayor-*.tar.gz", "wheels", "python -m tools.distributions", alone=True),
