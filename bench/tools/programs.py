@@ -149,7 +149,7 @@ class Running:
             raise BenchError(f"{self.name} ended with {self.process.returncode}; it said: {self.said()[-1500:]}")
 
     def end(self) -> None:
-        """Send SIGTERM and wait; kill it after a while."""
+        """Send SIGTERM and wait; kill it after a while. What it started and left in its process group is killed."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
@@ -157,6 +157,8 @@ class Running:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
 
 
 class Programs:
