@@ -91,7 +91,7 @@ class Tls:
             _write(self._given, "".join(f"{path.absolute()}\n" for path in given), 0o600)
         else:
             self._given.unlink(missing_ok=True)
-            self._serve(self._signed())
+            self._serve(self._signed(datetime.now(UTC)))
         self._write_settings(port)
         if self.packaged.exists() and not _SERVES.search(self.packaged.read_text(errors="replace")):
             self.systemd("disable", "--now", "haproxy.service")
@@ -126,7 +126,7 @@ class Tls:
         served = read(self.served)
         if signable_by(self.authority, self.hosts()) <= served.hosts and served.ends - now > EARLY:
             return ""
-        return self._signed()
+        return self._signed(now)
 
     def switch_off(self) -> None:
         """Serve the pages over plain http alone; the authority stays, for phones that trust it. Raises `OSError`."""
@@ -139,9 +139,13 @@ class Tls:
         """Return the names of this machine that its authority may not sign."""
         return sorted(set(self.hosts()) - signable_by(self.authority, self.hosts()))
 
-    def _signed(self) -> str:
+    def _signed(self, now: datetime) -> str:
+        """Return a certificate and its key, by an authority that is made anew once it has ended.
+
+        A machine without a network may have made it while its clock stood in 1970.
+        """
         key = self.folder / "authority.key"
-        if not (key.exists() and self.authority.exists()):
+        if not (key.exists() and self.authority.exists() and read(self.authority).ends > now):
             made = make_authority(socket.gethostname(), self.hosts())
             _write(key, made.key, 0o600)
             _write(self.authority, made.certificate, 0o644)

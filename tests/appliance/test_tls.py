@@ -199,6 +199,15 @@ def test_a_certificate_is_renewed_before_it_ends_by_the_same_authority(machine: 
     assert machine.tls.authority.read_text() == authority
 
 
+def test_an_authority_that_has_ended_is_made_anew_since_no_phone_accepts_what_it_signs(machine: Machine) -> None:
+    machine.tls.switch_on(80)
+    before = certificates.read(machine.tls.authority)
+    assert machine.tls.renew(80, before.ends - timedelta(days=1))
+    assert certificates.read(machine.tls.authority) == before
+    assert machine.tls.renew(80, before.ends + timedelta(days=1))
+    assert certificates.read(machine.tls.authority).fingerprint != before.fingerprint
+
+
 def test_switched_off_and_on_again_it_is_the_same_authority(machine: Machine) -> None:
     machine.tls.switch_on(80)
     authority = machine.tls.authority.read_text()
