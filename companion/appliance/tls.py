@@ -140,7 +140,7 @@ class Tls:
         return sorted(set(self.hosts()) - signable_by(self.authority, self.hosts()))
 
     def _signed(self, now: datetime) -> str:
-        """Return a certificate and its key, by an authority that is made anew once it has ended.
+        """Return a certificate and its key, by an authority that is made again once it has ended.
 
         A machine without a network may have made it while its clock stood in 1970.
         """

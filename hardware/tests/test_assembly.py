@@ -264,7 +264,7 @@ def test_a_part_for_one_size_of_bead_is_whole_and_prints(
 
 
 @pytest.mark.parametrize("piece", CHUTES)
-def test_parts_for_one_size_of_bead_meet_in_the_shell_for_allfor_all_and_let_the_bead_and_the_light_pass(
+def test_parts_for_one_size_of_bead_meet_in_the_shell_for_all_and_let_the_bead_and_the_light_pass(
     piece: str, narrow: tuple[Temple, Workshop, dict[str, Piece]], standing: dict[str, manifold3d.Manifold]
 ) -> None:
     temple, workshop, kit = narrow

@@ -72,6 +72,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "test",
         "check",
         "conformance",
+        "soak",
         "coverage",
         "image",
         "kernel",
