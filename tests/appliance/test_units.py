@@ -235,7 +235,7 @@ def test_the_companion_may_take_port_80_and_nothing_else_that_is_privileged() ->
 def test_what_the_companion_s_unit_gives_of_its_settings_are_defaults_that_its_file_overrides() -> None:
     defaults = {each.default_variable for each in declared_settings(Settings).values()}
     given = {each.partition("=")[0] for each in unit("templo-companion")["Environment"]}
-    assert given - defaults == {"PYTHONUNBUFFERED"}
+    assert given - defaults == {"PYTHONUNBUFFERED", "MALLOC_ARENA_MAX"}
 
 
 @pytest.mark.parametrize("name", UNITS)
