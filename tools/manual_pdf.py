@@ -13,6 +13,9 @@ from templo import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "build" / "site"
+BASE = "file:///manual/"
+"""Where the site is, for the PDF."""
+
 INTO = ROOT / "build" / "manual" / "templo-mayor-manual.pdf"
 STYLE = """
 @page { size: A4; margin: 18mm 17mm; @bottom-center { content: counter(page); font-size: 8pt } }
@@ -96,10 +99,18 @@ def main() -> int:
     """Write the PDF of the site that `make docs` built."""
     from mkdocs.config import load_config
     from weasyprint import HTML
+    from weasyprint.urls import URLFetcher, URLFetcherResponse
+
+    class Fetcher(URLFetcher):
+        """Reads the site's files. A PDF names each picture after its address, which must be the same everywhere."""
+
+        def fetch(self, url: str, headers: dict[str, str] | None = None) -> URLFetcherResponse:
+            return super().fetch(url.replace(BASE, f"{SITE.as_uri()}/", 1), headers)
 
     menu = load_config(str(ROOT / "mkdocs.yml"))["nav"]
     INTO.parent.mkdir(parents=True, exist_ok=True)
-    HTML(string=document(SITE, menu), base_url=f"{SITE}/").write_pdf(INTO, optimize_images=True, dpi=150)
+    manual = HTML(string=document(SITE, menu), base_url=BASE, url_fetcher=Fetcher())
+    manual.write_pdf(INTO, optimize_images=True, dpi=150)
     print(INTO.relative_to(ROOT))
     return 0
 

@@ -32,8 +32,8 @@ FAULT_EVERY = 4
 SHELVED_S = 10.0
 """After so many seconds a finished game is unloaded, in place of ten minutes: evenings are short here."""
 
-SLACK = {"KiB": 0.05, "threads": 0.0, "open files": 0.25, "files": 0.05}
-"""By which share each may grow from the third quarter of the games to the last; open files end with their streams."""
+SLACK = {"KiB": 0.15, "threads": 0.0, "open files": 0.25, "files": 0.05}
+"""By which share each may grow from the third quarter of the games to the last: one long game raises the memory."""
 
 
 @dataclass(frozen=True)
