@@ -57,22 +57,25 @@ class Phone:
         self._whims = whims
 
     def play(self, plan: Plan, fault: Callable[[], object] | None = None) -> int:
-        """Play one game to its end, and let a fault happen in it; returns how many tokens fell.
+        """Play one game to its end, and let a fault happen in it, or after one that is over at once.
 
-        Raises `AssertionError` if it does not end.
+        Returns how many tokens fell; raises `AssertionError` if it does not end.
         """
         before = self._world.rain.dropped
         seats = self._begun(plan)
         until = time.monotonic() + PATIENCE_S
         while "phase-over" not in (page := self._page(f"/t/{seats.table}")):
             assert time.monotonic() < until, f"{plan}: it does not end: {page[-1000:]}"
-            if fault and (self._world.rain.dropped > before or plan.game != OF_THE_TEMPLE):
-                fault = fault() and None
             if plan.game == OF_THE_TEMPLE:
                 self._world.rain.allow(self._world.rain.dropped + AT_ONCE)
                 self._world.wait_until_done()
                 self._world.decide(self._whims, seats)
+            if fault:
+                fault()
+                fault = None
             time.sleep(PAUSE_S)
+        if fault:
+            fault()
         for path in ("/", "/evenings", f"/t/{seats.table}/story"):
             self._page(path)
         return self._world.rain.dropped - before

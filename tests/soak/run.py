@@ -28,7 +28,12 @@ from tests.soak.evenings import Phone, plans
 
 EVERY = 10
 """Games from one look at the programs to the next."""
-FAULT_EVERY = 4
+FAULT_EVERY = 3
+"""So that each of the four games has its share."""
+
+LEAST = 2
+"""Looks in a quarter, else one long game says more than all others."""
+
 SHELVED_S = 10.0
 """After so many seconds a finished game is unloaded, in place of ten minutes: evenings are short here."""
 
@@ -77,15 +82,15 @@ def look(world: World) -> Look:
 
 
 def grown(looks: Sequence[Look]) -> list[str]:
-    """Return in words what more of is used in the last quarter of the games than in the one before.
+    """Return in words what more of is used in the last quarter of the games than in the one before; none of few.
 
     >>> grown([Look({("companion", "threads"): n}, 0) for n in (9, 9, 9, 9, 4, 4, 5, 5)])
     ['companion: 4 threads in the third quarter, 5 in the last']
     """
-    part = max(1, len(looks) // 4)
-    third, last = looks[-2 * part : -part], looks[-part:]
-    if not third:
+    part = len(looks) // 4
+    if part < LEAST:
         return []
+    third, last = looks[-2 * part : -part], looks[-part:]
     found = []
     for key in looks[-1].used:
         before, after = (statistics.median(each.used[key] for each in quarter) for quarter in (third, last))
