@@ -107,8 +107,8 @@ def _declared(thing: type) -> Iterator[tuple[str, str, str]]:
             yield each.name, hints.get(each.name, ""), default
     elif isinstance(thing, msgspec.StructMeta):
         for given in msgspec.structs.fields(thing):
-            default = "" if given.default is msgspec.NODEFAULT else _default(given.default)
-            yield given.name, hints.get(given.name, ""), default
+            made = given.default if given.default_factory is msgspec.NODEFAULT else given.default_factory()
+            yield given.name, hints.get(given.name, ""), "" if given.required else _default(made)
     elif issubclass(thing, tuple) and hasattr(thing, "_fields"):
         for one in thing._fields:
             default = _default(thing._field_defaults[one]) if one in thing._field_defaults else ""
@@ -124,7 +124,7 @@ def _default(value: object) -> str:
             return value.__name__
         returned = ast.unparse(last.value) if isinstance(last, ast.Return) and last.value else ""
         return f"returns {returned}" if 0 < len(returned) <= LONG else "..."
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, msgspec.Struct) or (is_dataclass(value) and not isinstance(value, type)):
         return f"{type(value).__name__}()"
     short = json.dumps(value) if isinstance(value, str) else repr(value).removeprefix("operator.")
     return "..." if isinstance(value, type) or len(short) > LONG or " at 0x" in short else short

@@ -11,8 +11,9 @@ import math
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct
 
 from templo import contract
 
@@ -86,8 +87,7 @@ _Key: TypeAlias = tuple[str, str, str]
 """A lane: temple, kind of message, and for tokens the ledger."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(Struct, frozen=True):
     number: int
     temple: str
     message: contract.Message

@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from companion.model.table import ServiceError
 from templo.broker import Address
@@ -14,8 +15,7 @@ PROBE_S = 1.0
 """How long a broker may take to accept a connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class Companion:
+class Companion(Struct, frozen=True):
     """One companion that shares the store."""
 
     name: str
@@ -25,8 +25,7 @@ class Companion:
     """Whether it is this companion."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerState:
+class BrokerState(Struct, frozen=True):
     """One broker of the list."""
 
     address: str
@@ -36,8 +35,7 @@ class BrokerState:
     """Whether it accepts connections."""
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """The programs that serve the tables, as one companion sees them now."""
 
     companions: tuple[Companion, ...] = ()

@@ -17,6 +17,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from companion.games.kit import Json
 
 VERSION_MARK = "\x1aversion\x1a"
@@ -247,8 +249,7 @@ class RenderedPage:
         return f"id: {self.id}\nevent: regions\ndata: {text}\n\n".encode()
 
 
-@dataclass(frozen=True, slots=True)
-class ViewModel:
+class ViewModel(Struct, frozen=True):
     """The slices of a table or a temple for one audience, before they are rendered.
 
     `frame` is what every region may show beside its slice, such as the names on the chairs: if it changes, all

@@ -15,10 +15,11 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from companion.adapters.database.damage import find_damage
 from companion.appliance import archive
@@ -52,8 +53,7 @@ class BackupError(Exception):
     """What cannot be backed up or restored; the message says what and why, and what was changed already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """One of the two daemons, and its commands that write and restore its database.
 
     `environment` returns what its unit gives it. Its commands run as `user`, or as whoever runs this.
@@ -144,8 +144,7 @@ class Program:
             shutil.chown(path, self.user, pwd.getpwnam(self.user).pw_gid)
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """Where everything of an installed temple is.
 
     `programs` are in the order in which their databases are copied. `settings` maps a name in an archive to a folder
@@ -239,8 +238,7 @@ class _InterruptedRestoreError(BaseException):
     """A signal that ends a restore."""
 
 
-@dataclass(slots=True)
-class _Interruption:
+class _Interruption(Struct):
     """Raises `_InterruptedRestoreError` for a signal: where it arrives, or once deferred at the next `check`."""
 
     is_deferred: bool = False
@@ -270,8 +268,7 @@ def _interruption() -> Iterator[_Interruption]:
             signal.signal(number, handler)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     """The settings that were here: copies by name, and the archive of them, if there were any."""
 
     copies: Mapping[str, Path]

@@ -21,6 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
+from msgspec import Struct
+
 from companion import settings as companion_settings
 from companion.adapters import boot_fault
 from templo import files, logs
@@ -79,8 +81,7 @@ class BootSettings:
     broker: BrokerSettings = field(default_factory=BrokerSettings)
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """Where settings of this machine are. `run` runs a command of it, and raises `BootError` if that fails."""
 
     settings: Path

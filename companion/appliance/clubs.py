@@ -14,9 +14,10 @@ import subprocess
 import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from companion.adapters.owner import ORGANISER_FILE, make_owner, owner_in
 from companion.settings import WebSettings
@@ -38,8 +39,7 @@ class ClubError(Exception):
     """What keeps a club from being added or removed; the message says what and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """Where everything of the clubs is, and what runs the commands of the system.
 
     `run` runs a command and returns what it prints; it raises `ClubError` if the command fails.
@@ -51,8 +51,7 @@ class Machine:
     run: Callable[..., str]
 
 
-@dataclass(frozen=True, slots=True)
-class Club:
+class Club(Struct, frozen=True):
     """One club that this machine hosts."""
 
     machine: Machine

@@ -10,8 +10,9 @@ import shutil
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from companion.adapters.network import network_manager
 from companion.adapters.network.network_manager import NetworkError
@@ -33,8 +34,7 @@ class ImageError(Exception):
     """What keeps this card from being copied; the message says what and why, and whether anything was removed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """Where everything is that copies of this card must not share.
 
     `systemd` runs systemctl with words; `nmcli` does that with NetworkManager's command.

@@ -11,11 +11,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import msgspec
+from msgspec import Struct
 
 from companion.adapters.network import network_manager
 from companion.adapters.network.network_helper import ISSUE, MOST, Answer, Request
@@ -63,8 +63,7 @@ class Last(msgspec.Struct):
     failed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Helper:
+class Helper(Struct, frozen=True):
     """One run of the helper: where it notes what the next one must know, and the time.
 
     `clock` gives seconds since the machine's start, `now` seconds since 1970, `wait` lets that many pass.

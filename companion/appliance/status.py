@@ -8,9 +8,11 @@ import shlex
 import subprocess
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from companion import settings as configuration
 from companion.adapters import boot_fault, known_update
@@ -41,8 +43,7 @@ _UP = re.compile(r'^templo_temple_up\{temple="([^"]+)"\} ([01])$', re.MULTILINE)
 _TROUBLE = re.compile(r'^templo_temple_trouble\{temple="([^"]+)",', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """What could be learned of the installed temple.
 
     `units` is systemd's word for the state of each unit, by its role. `pages` are the addresses that a phone may

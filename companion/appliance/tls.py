@@ -9,9 +9,10 @@ import os
 import re
 import socket
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
 
 from companion.adapters.network.certificates import (
     CertificateError,
@@ -38,8 +39,7 @@ EARLY = timedelta(days=60)
 """A certificate is renewed so long before it ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
+class Tls(Struct, frozen=True):
     """The TLS of this machine: its files, the names and addresses it is reached by, and who runs its units.
 
     `systemd` runs systemctl with words and returns what it prints. `packaged` is where haproxy's own unit has its

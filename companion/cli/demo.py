@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from companion.adapters.draft_watcher import Draft
 from companion.cli.data import check
@@ -42,8 +43,7 @@ def check_takes_deck(games: Mapping[str, Game[Any]]) -> None:
         raise SettingsError(f"--deck is given; expected a {GAME} whose tables take one")
 
 
-@dataclass(frozen=True, slots=True)
-class Demo:
+class Demo(Struct, frozen=True):
     """What a demo shows: the temples, the deck that it follows if any, and the game of its tables."""
 
     temples: Sequence[str] = ()

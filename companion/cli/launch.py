@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from companion.adapters.network import addresses
 from companion.adapters.owner import ORGANISER_FILE, owner_in
@@ -56,8 +57,7 @@ LOOK_AT_LOGS = 5.0
 """Seconds between checks of the logs' size."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """The arguments."""
 
     simulate: bool

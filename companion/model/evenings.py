@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
+
+from msgspec import Struct
 
 from companion.games.kit import Result, Seat
 from companion.model.plays import minutes, result_of
@@ -18,8 +19,7 @@ MORNING = timedelta(hours=5)
 """The hour at which an evening ends: a game that ends at one in the morning belongs to the day before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Play:
+class Play(Struct, frozen=True):
     """A game that was played to its end."""
 
     table: Table
@@ -46,16 +46,14 @@ class Play:
         return (self.ended_at.astimezone(zone) - MORNING).date()
 
 
-@dataclass(frozen=True, slots=True)
-class Evening:
+class Evening(Struct, frozen=True):
     """What was played on one evening, in the order in which the games ended."""
 
     day: date
     plays: tuple[Play, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GameStatistics:
+class GameStatistics(Struct, frozen=True):
     """What was played of one game."""
 
     game: str
@@ -67,8 +65,7 @@ class GameStatistics:
     """The play with the most tokens, if there were any."""
 
 
-@dataclass(frozen=True, slots=True)
-class PersonStatistics:
+class PersonStatistics(Struct, frozen=True):
     """How one person played."""
 
     name: str
@@ -78,8 +75,7 @@ class PersonStatistics:
     """How many different games."""
 
 
-@dataclass(frozen=True, slots=True)
-class TempleStatistics:
+class TempleStatistics(Struct, frozen=True):
     """What one temple served: the games that it served at their end."""
 
     temple: str

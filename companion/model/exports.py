@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from companion.games.kit import LONGEST_TEXT, Arg, Game, Json, Line, Move, Seat
 from companion.model.entries import Action, decode, encode
@@ -25,8 +26,7 @@ class ExportError(ValueError):
     """A file that is no export: the message says where, what was found and what was expected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(Struct, frozen=True):
     """A table read from a file. `hidden` are the entries whose moves its reader may not know.
 
     `state` is the notation of the last state, and empty while the game ran.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from companion.games.kit import Game, Line, Refusal, Seat
 from companion.model.entries import encode
@@ -55,8 +57,7 @@ def _steps(table: Table, entries: Iterable[Entry]) -> Iterator[ReplayStep]:
         table = after
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """What happened in one turn: 0 before the game began; with no seat, before it began or after it ended.
 
     `last` is the number of its last entry. A turn that was ended and taken back comes twice, in two pieces.

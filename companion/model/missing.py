@@ -5,8 +5,10 @@ Times are seconds of a monotonic clock, because the time of day may be set meanw
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from templo import contract
 
@@ -32,16 +34,14 @@ REFUSED, SILENT, EMPTY = "resend_refused", "resend_silent", "resend_empty"
 """The troubles: refused, not answered, answered without effect."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """Why missing tokens do not arrive: one of the codes above, and the temple's message if it refused."""
 
     code: str
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """What is missing of one ledger, as of the last check.
 
     Laws: a new gap is requested at once, but not sooner than `QUIET_S` after an earlier request. A ledger that is

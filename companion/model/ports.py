@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from companion.games.kit import Seat
 from companion.model.table import Charter, Entry
 from templo import contract
 
 
-@dataclass(frozen=True, slots=True)
-class TableRecord:
+class TableRecord(Struct, frozen=True):
     """A stored table: its charter, its whole log, and the phones that hold its chairs."""
 
     charter: Charter
@@ -22,8 +22,7 @@ class TableRecord:
     keys: Mapping[Seat, str]
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineRecord:
+class OutlineRecord(Struct, frozen=True):
     """A finished table as it is stored for lists, without its log; `version` is the log's last number."""
 
     charter: Charter
@@ -32,8 +31,7 @@ class OutlineRecord:
     keys: Mapping[Seat, str]
 
 
-@dataclass(frozen=True, slots=True)
-class TempleRecord:
+class TempleRecord(Struct, frozen=True):
     """A stored temple: its ledger, the table that it serves, its owner's token, and its lake's two heaps."""
 
     name: str
@@ -49,8 +47,7 @@ class TempleRecord:
         return {contract.God.HUITZILOPOCHTLI: self.huitzilopochtli, contract.God.TLALOC: self.tlaloc}
 
 
-@dataclass(frozen=True, slots=True)
-class StoredToken:
+class StoredToken(Struct, frozen=True):
     """A stored token, with the table that it was counted at, if any."""
 
     temple: str
@@ -75,8 +72,7 @@ LEFT_OUT, HISTORY = "left_out", "history"
 """The choices for old tokens besides `COUNTED` at a table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """A decision about a token held apart: the verdict, when and by whom.
 
     `by` is a seat of the table, `companion.model.table.OWNER` or the temple; `name` is what the player was called
@@ -92,8 +88,7 @@ class Decision:
     seat: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OldTokens:
+class OldTokens(Struct, frozen=True):
     """The tokens of a source from before this companion knew its temple, and what was decided about them.
 
     They are the replayed tokens with a number up to `through`: numbers are reliable, clocks are not. `choice` is

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from companion.games.kit import Seat, TokenAudit, UnclaimedToken
 from companion.model.ports import StoredToken
@@ -11,8 +12,7 @@ from templo import contract
 from templo.shrines import LEFT_TO_RIGHT
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One god's numbers. Law: ``fell == counted + waiting + dismissed + missing``; the table shows ``score``."""
 
     god: contract.God
@@ -34,16 +34,14 @@ class Side:
         return self.counted + self.tapped + self.corrected
 
 
-@dataclass(frozen=True, slots=True)
-class Unclaimed:
+class Unclaimed(Struct, frozen=True):
     """An unclaimed token, with what the temple reported of it."""
 
     waiting: UnclaimedToken
     stored: StoredToken | None
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """Both sides, the unclaimed tokens, and the verdict."""
 
     sides: tuple[Side, ...]

@@ -7,12 +7,12 @@ as such.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from companion.model.ports import StoredToken
 from templo import contract
@@ -114,8 +114,7 @@ _SHAPES: Mapping[contract.CommandName, type[Answer]] = {
 SENT, ANSWERED, REFUSED, SILENT = "sent", "answered", "refused", "silent"
 
 
-@dataclass(frozen=True, slots=True)
-class TempleRequest:
+class TempleRequest(Struct, frozen=True):
     """One request to a temple and its outcome. `post` is the id of the post that made it."""
 
     command: contract.Command

@@ -6,10 +6,13 @@ of Mexica for two with a temple, `begun` is the same table once its game has beg
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from companion.games.kit import (
     CHANCE,
@@ -87,8 +90,7 @@ class ServiceError(Exception):
         self.facts = facts
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One line of a table's log: `n` counts from 1 without a gap, `request` is the id of the post that asked.
 
     `by` is the seat that moves in the rules; `hand` who moved for it: `APP`, or the seat whose phone typed what a
@@ -103,8 +105,7 @@ class Entry:
     hand: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Chair:
+class Chair(Struct, frozen=True):
     """A seat as the lobby shows it. `shared` says that its phone also holds another seat."""
 
     seat: Seat
@@ -115,8 +116,7 @@ class Chair:
     """One of `AWAY_MODES` while its player is away, else empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedEntry:
+class LoggedEntry(Struct, frozen=True):
     """What one entry of the log did, as lines that every seat may read, and by whose hand."""
 
     n: int
@@ -125,8 +125,7 @@ class LoggedEntry:
     hand: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One action that was not undone, the state after it, and when that state's turn began.
 
     `n` is the number of its entry. `whose` is the seat whose move it was: `by` itself, or the one for which another
@@ -142,8 +141,7 @@ class Step:
     hand: Seat = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ActedFor:
+class ActedFor(Struct, frozen=True):
     """What somebody else did for a seat: whose phone it was, and the number and lines of the entry."""
 
     by: Seat
@@ -151,8 +149,7 @@ class ActedFor:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Charter:
+class Charter(Struct, frozen=True):
     """What a table was opened with; it never changes. `rules` is the version of the rules that its log follows."""
 
     id: str
@@ -166,14 +163,14 @@ class Charter:
     opened_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Table:
     """One table at one moment. `Table.opened` makes the first, `extended` each later one."""
 
     charter: Charter
     game: Game[Any]
     chairs: tuple[Chair, ...]
-    keys: Mapping[Seat, str] = field(repr=False, default_factory=dict)
+    keys: Mapping[Seat, str] = dataclasses.field(repr=False, default_factory=dict)
     """For each taken chair the SHA-256 of the token that its phone holds."""
     version: int = 0
     """The number of the last log entry; a phone's post names the version it was made against."""
@@ -198,18 +195,18 @@ class Table:
     """Whether the table wants sounds at devices where nobody chose."""
     again: str = ""
     """The id of the table at which these players play once more."""
-    amendments: Mapping[str, Value] = field(default_factory=dict)
+    amendments: Mapping[str, Value] = dataclasses.field(default_factory=dict)
     """The options that its designer changed since the table was opened."""
     steps: tuple[Step, ...] = ()
     """The moves that can still be undone, above the last one that cannot."""
     logged: tuple[LoggedEntry, ...] = ()
     """What happened, as its pages show it: entries without a line are left out."""
-    acted_for: Mapping[Seat, ActedFor] = field(default_factory=dict)
+    acted_for: Mapping[Seat, ActedFor] = dataclasses.field(default_factory=dict)
     """For each seat the last thing that another did for it, until the seat acts or undoes it."""
     repeated: tuple[str, int] = ("", 0)
     """The last move without arguments that the app made for an absent player, and how often in a row it did."""
     requests: frozenset[str] = frozenset()
-    _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _known: dict[str, Any] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
     """A cache of what every page of a change asks for; the next table starts with an empty one."""
 
     @classmethod
@@ -676,13 +673,13 @@ class Table:
         option = next((each for each in self.game.options if each.key == key), None)
         if option is None or not option.accepts(value):
             return Refusal("bad_option", {"option": key[:32], "value": str(value)[:32]})
-        amended = replace(self, amendments={**self.amendments, key: value})
+        amended = dataclasses.replace(self, amendments={**self.amendments, key: value})
         if self.steps:
             state = self.game.rules.amended(self.state, amended.options)
             if isinstance(state, Refusal):
                 return state
             step = Step(entry.n, entry.by, entry.action, state, self.steps[-1].turn_began)
-            amended = replace(amended, steps=(step,))
+            amended = dataclasses.replace(amended, steps=(step,))
         return amended._logged(entry, [Line(f"amended.{key}")])
 
     def _with_chair(self, seat: Seat, **changes: Any) -> tuple[Chair, ...]:
@@ -691,7 +688,7 @@ class Table:
 
     def _logged(self, entry: Entry, lines: Iterable[Line], *, is_aside: bool = False, **changes: Any) -> Table:
         logged = LoggedEntry(entry.n, entry.at, tuple(lines), entry.hand)
-        return replace(
+        return dataclasses.replace(
             self,
             repeated=self._repeated_with(entry),
             version=entry.n,
@@ -726,4 +723,4 @@ class Table:
             replace(chair, taken=chair.seat in keys, shared=held.count(keys.get(chair.seat, "")) > 1)
             for chair in self.chairs
         )
-        return replace(self, keys=dict(keys), chairs=chairs)
+        return dataclasses.replace(self, keys=dict(keys), chairs=chairs)

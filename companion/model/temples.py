@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from companion.model.missing import Trouble
 from companion.model.ports import COUNTED, HISTORY, OldTokens, StoredToken, TempleRecord
@@ -52,8 +55,7 @@ class Health(NamedTuple):
         return self.code == "ready"
 
 
-@dataclass(frozen=True, slots=True)
-class Temple:
+class Temple(Struct, frozen=True):
     """One temple at one moment."""
 
     name: str
@@ -170,7 +172,7 @@ class Temple:
         session has begun it; while both are running the second is a conflict. The number of its publication is left
         out: a status that is published again is no change.
         """
-        status = replace(status, publication=None)
+        status = dataclasses.replace(status, publication=None)
         if status.source is None or status.source == self.source:
             notices = status.notices if status.state in _ALIVE else self.notices
             after = replace(self, status=status, notices=notices)
@@ -254,8 +256,7 @@ def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, 
     return falls[first:][-_MOST_IN_A_MINUTE:] if first or len(falls) > _MOST_IN_A_MINUTE else falls
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """Which numbers of one source are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
 
     seq: int = 0
@@ -275,8 +276,7 @@ class Mark:
         return Mark(mark, token, ahead, self.doubts)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A source of tokens: its temple, and how far its tokens are stored here."""
 
     id: str

@@ -7,7 +7,8 @@ temple that serves no table is up to the caller.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from companion.games.kit import TEMPLE, Seat, UnclaimedToken
 from companion.model.entries import DISMISSED, OLD, Decide

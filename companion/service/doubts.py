@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from companion.games.kit import TEMPLE, Refusal
 from companion.model.temples import Source

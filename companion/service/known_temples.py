@@ -8,8 +8,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from companion.model.ports import OldTokens, Store, TempleRecord
 from companion.model.table import ServiceError

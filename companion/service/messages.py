@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from companion.model.lobby import JOINER, is_inked
 from companion.model.table import ServiceError
@@ -24,8 +25,7 @@ MINUTES = (2, 10, 60)
 """How long a message may be shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
+class _Message(Struct, frozen=True):
     """A message, and when it expires."""
 
     text: str

@@ -6,7 +6,8 @@ Results are frozen values; what cannot be done raises `ServiceError`. Time and r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from companion.games.kit import CHANCE, Move, Refusal, Seat, outcome
 from companion.model.entries import APP, Action, Rolls, SetPace, SetSound, Undo, is_pace, is_reserved
@@ -17,8 +18,7 @@ from companion.service.change import Change
 from companion.service.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(Struct, frozen=True):
     """The result of a post: the table as it is now, and the reason if the move was not made."""
 
     table: Table
@@ -27,8 +27,7 @@ class Played:
     stale: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Post:
+class _Post(Struct, frozen=True):
     """What a phone posts: the actions of a seat, or a roll if there are none, made against a version."""
 
     token: str

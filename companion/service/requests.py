@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from companion.model.missing import EMPTY, NEVER, REFUSED, SILENT, Missing
 from companion.model.requests import LIVES, MOST, TempleRequest

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from companion.games.kit import Result
 from companion.model.entries import Sit
@@ -32,8 +32,7 @@ from companion.service.tables import open_lobby
 from companion.service.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class EventPage:
+class EventPage(Struct, frozen=True):
     """An event with its tables, by their ids, and its standings."""
 
     event: Event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from companion.service.arrivals import TokenIntake
 from companion.service.decisions import Decisions
@@ -22,8 +22,7 @@ from companion.service.waiting import Waiting
 from companion.service.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """Everything that can be done with tables, temples, seats and moves."""
 
     tables: TableService

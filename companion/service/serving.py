@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from companion.model.entries import Serve
 from companion.model.seating import proved, require_seats

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from companion.games.kit import Fault, Game, Played, Recap, Seat, Value
 from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, SetSound, Sit

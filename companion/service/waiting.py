@@ -6,8 +6,9 @@ They are in memory alone: who waited when the companion stopped asks again.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from companion.model.seating import own_seats
 from companion.model.table import Table
@@ -19,8 +20,7 @@ MOST = 20
 """The most phones that wait at one table."""
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingPhone:
+class WaitingPhone(Struct, frozen=True):
     """A phone that a token is to seat: the token that will prove its seat, and its player's name."""
 
     token: str

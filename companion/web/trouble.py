@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, make_response, render_template, request
+from msgspec import Struct
 
 from companion.adapters.database.backup import Backup, BackupError, Restored
 from companion.adapters.database.damage import Damage
@@ -29,8 +29,7 @@ _RESTORE = f"{_SETUP}/restore"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """Why the companion cannot start, in the program's own words, and what is known of a damaged store.
 
     `is_examined` is false as long as the store is being read; only then are damage and backup known.
@@ -43,8 +42,7 @@ class Trouble:
     """The newest backup, if any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Struct, frozen=True):
     """How the owner has the newest backup restored.
 
     `restore` raises `BackupError` or `StoreError` if nothing was changed; the owner's code is in `code_file`, and

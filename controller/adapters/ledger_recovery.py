@@ -13,7 +13,6 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import pairwise
@@ -21,6 +20,8 @@ from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from controller.adapters import learned_file
 from controller.adapters.ledger_copy import MEMORY, copied
@@ -196,8 +197,7 @@ def _leave_mark(folder: Path) -> None:
         sync(folder)
 
 
-@dataclass(slots=True)
-class _Saved:
+class _Saved(Struct):
     """What could be read of a damaged ledger."""
 
     tokens: list[UnnumberedToken] = field(default_factory=list)

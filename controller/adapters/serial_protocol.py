@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from controller.core.counting import MS, SECOND, Detection, Limits
 from controller.core.messages import BoardCursor
@@ -104,8 +105,7 @@ def read(line: bytes) -> list[str] | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     seq: int
     god: God | None
     flags: frozenset[Flag]

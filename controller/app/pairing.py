@@ -15,7 +15,6 @@ import stat
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +22,7 @@ from typing import Annotated
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from controller.app import settings as controller_settings
@@ -61,8 +61,7 @@ class Paired(msgspec.Struct, frozen=True):
         return f"Paired({self.temple!r}, {self.brokers!r}, {self.user!r})"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where the settings of a controller are. `owner` is the user that it runs as, where that is another one."""
 
     settings: Path
@@ -154,8 +153,7 @@ class Place:
             raise PairingError(f"{path} cannot be written: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Access:
+class _Access(Struct, frozen=True):
     """Mode and owner of a file; without an owner, whoever writes it."""
 
     mode: int

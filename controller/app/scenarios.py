@@ -8,9 +8,10 @@ import logging
 import secrets
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec.structs import replace
 
 from controller import simulation
 from controller.adapters.sqlite_ledger import FILE_NAME

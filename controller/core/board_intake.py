@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from controller.core.counting import Detection
 from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken

@@ -6,7 +6,8 @@ Times are integer nanoseconds of one monotonic clock; it has no clock of its own
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from controller.core import learned_limits
 from controller.core.commands import RefusedError, Result
@@ -22,8 +23,7 @@ USUAL = 10
 MOST = 100
 
 
-@dataclass(slots=True)
-class _Running:
+class _Running(Struct):
     god: God
     wanted: int
     until_ns: int

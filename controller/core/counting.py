@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from templo.contract import Beam, Flag
 
@@ -28,8 +29,7 @@ STARTING = SECOND
 _ANY_TIME = 2**63
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What makes a token, in nanoseconds; `flicker` in spells a second; a spell wider than `band` is an overlap.
 
     `narrow` is the other end of the learned band, used only for diagnosis and doubts. More than `fastest` tokens a
@@ -47,16 +47,14 @@ class Limits:
     transit: int = 90 * MS
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """One change of a beam, stamped where it happened."""
 
     at_ns: int
     dark: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(Struct, frozen=True):
     """One token: when its spell began, how long it lasted as far as known, and what is unusual about it."""
 
     start_ns: int
@@ -64,16 +62,14 @@ class Detection:
     flags: frozenset[Flag] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Glitch:
+class Glitch(Struct, frozen=True):
     """A dark spell that was too short for a token and is over for certain."""
 
     start_ns: int
     width_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class MissedEdge:
+class MissedEdge(Struct, frozen=True):
     """Edges are missing: the beam's level does not follow from its edges, or its backend reported a loss."""
 
     at_ns: int
@@ -81,8 +77,7 @@ class MissedEdge:
     number: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class BeamChanged:
+class BeamChanged(Struct, frozen=True):
     """The beam's condition changed."""
 
     beam: Beam
@@ -91,8 +86,7 @@ class BeamChanged:
 Event: TypeAlias = Detection | Glitch | MissedEdge | BeamChanged
 
 
-@dataclass(slots=True)
-class _Spell:
+class _Spell(Struct):
     """The latest dark spell. `end_ns` is None while it is dark; `decided` once it cannot become a token any more."""
 
     start_ns: int

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from controller.core.counting import MS, SECOND, BeamChanged, Counter, Detection, Event, Glitch, Limits, MissedEdge
 from templo.contract import Beam, Finding, Flag, God
@@ -29,8 +30,7 @@ DEAF = Finding("deaf", {"unheard": 1})
 NO_ANSWER = Finding("no_answer")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A receiver's response to its emitter: whether it read dark with it on, with it off, and whether edges came."""
 
     lit_dark: bool

@@ -6,7 +6,8 @@ Times are integer nanoseconds of one monotonic clock.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from controller.core.commands import RefusedError
 from controller.core.counting import SECOND
@@ -21,8 +22,7 @@ _STEP_NS = SECOND
 """The most that passes at once: a clock that jumps, or a machine that stood still, is nothing that a drop took."""
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(Struct):
     """A drop with the number of its tokens that are not recorded yet."""
 
     drop: DropRequest

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+
+from msgspec import Struct
 
 from controller.core.counting import MS, SECOND, Limits
 from templo.contract import God
@@ -65,16 +66,14 @@ class Reason(StrEnum):
     ALONE = "alone"
 
 
-@dataclass(frozen=True, slots=True)
-class Doubted:
+class Doubted(Struct, frozen=True):
     """Tokens that are doubted from now on, by their ids."""
 
     reason: Reason
     tokens: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Counted:
+class _Counted(Struct):
     token: str
     start_ns: int
     width_ns: int

@@ -7,9 +7,10 @@ colour show its brightest component, so each pattern can also be recognised by i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from math import cos, tau
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from controller.core.counting import MS, SECOND
 from templo.contract import God, Light, LightEffect
@@ -48,8 +49,7 @@ _SHORT_NS = 150 * MS
 _ALARM = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Shrine:
+class Shrine(Struct, frozen=True):
     """What one lamp shows: the time of the latest token, whether its slot fails to count, and its findings."""
 
     token_ns: int | None = None
@@ -58,8 +58,7 @@ class Shrine:
     """Whether something is wrong with the beam although it counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """What both lamps show: signals by their codes, the turns left in a countdown, and how the lamps are set."""
 
     signals: tuple[str, ...] = ()
@@ -69,8 +68,7 @@ class Scene:
     light: Light = AT_FIRST
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Struct, frozen=True):
     """How lamps show one signal: its colour, and how bright that is for a god at a time in a scene, from 0 to 1.
 
     `tune` is played once as it begins: frequencies in hertz, each for `NOTE_NS`.

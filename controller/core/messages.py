@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from controller.core.commands import Result
 from controller.core.counting import Detection
@@ -125,25 +126,21 @@ class Stop(NamedTuple):
     """The end of the queue."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerConnected:
+class BrokerConnected(Struct, frozen=True):
     """The broker accepted the connection: everything unacknowledged must be sent again."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerDisconnected:
+class BrokerDisconnected(Struct, frozen=True):
     """The connection is gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageReceived:
+class MessageReceived(Struct, frozen=True):
     """A valid message."""
 
     message: contract.Ack | contract.Command | contract.Status
 
 
-@dataclass(frozen=True, slots=True)
-class StatusGarbled:
+class StatusGarbled(Struct, frozen=True):
     """Something that is no status is retained under this temple's status topic."""
 
 

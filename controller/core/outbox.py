@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.core.counting import Detection
 from controller.core.messages import BoardCursor
@@ -16,8 +18,7 @@ from controller.core.ports import Ledger, UnnumberedDoubt, UnnumberedToken
 from templo.contract import Flag, God, Token
 
 
-@dataclass(slots=True, eq=False)
-class PendingToken:
+class PendingToken(Struct, eq=False):
     """An accepted token; `recorded` once the ledger holds it in its present form."""
 
     token: UnnumberedToken

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from controller.core.counting import Limits
 from controller.core.diagnosis import Answer, proof
@@ -44,8 +45,7 @@ class BeamsBusyError(BeamsError):
     trouble = Trouble.BEAMS_BUSY
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(Struct, frozen=True):
     """A beam's level at a moment; `proved` if an edge has already come from it.
 
     `answer` is its receiver's response to a switched emitter, if that was tried.
@@ -63,8 +63,7 @@ def answered(dark: bool, at_ns: int, answers: Mapping[God, Answer] | None, god: 
     return Level(dark, at_ns, answer is not None and proof(answer) is None, answer)
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True):
     """What a backend can do. The program depends on this, never on a backend's name or class."""
 
     kind: Kind
@@ -215,8 +214,7 @@ class LedgerTrouble(Exception):
         self.trouble = trouble
 
 
-@dataclass(frozen=True, slots=True)
-class UnnumberedToken:
+class UnnumberedToken(Struct, frozen=True):
     """A token that was counted and is not yet recorded; `token` is its own random id."""
 
     token: str
@@ -226,8 +224,7 @@ class UnnumberedToken:
     flags: frozenset[Flag] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class UnnumberedDoubt:
+class UnnumberedDoubt(Struct, frozen=True):
     """Tokens that are doubted, by their ids, and since when; not yet recorded. At most `MOST_DOUBTED` tokens."""
 
     reason: str

@@ -6,7 +6,9 @@ Pure. Times are integer nanoseconds of one monotonic clock, the one of the kerne
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.core.counting import MS, SECOND, Edge
 from controller.core.diagnosis import Answer
@@ -23,8 +25,7 @@ EACH_NS = 60 * SECOND
 BRIEF_QUIET_NS = SECOND
 
 
-@dataclass(frozen=True, slots=True)
-class Pulse:
+class Pulse(Struct, frozen=True):
     """One pulse of the emitters: switched off after `off_ns`, and on again between `on_ns` and `lit_ns`."""
 
     off_ns: int

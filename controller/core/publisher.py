@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from controller.core.counting import SECOND
 from controller.core.doubt_window import DoubtWindow
@@ -32,8 +34,7 @@ one of them, and only the temple knows what is true.
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """The identity of this temple for the lifetime of the process."""
 
     temple: str

@@ -6,8 +6,9 @@ Pure. Times are integer nanoseconds of one monotonic clock.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from controller.core.counting import SECOND, Edge, Limits
 from controller.core.judge import TOGETHER_NS
@@ -23,8 +24,7 @@ FORGET_NS = 5 * SECOND
 _FEW = 4
 
 
-@dataclass(slots=True)
-class _Spell:
+class _Spell(Struct):
     start_ns: int
     end_ns: int | None = None
     explained: bool = False

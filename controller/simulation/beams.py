@@ -8,8 +8,9 @@ from __future__ import annotations
 import heapq
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import count
+
+from msgspec.structs import replace
 
 from controller.core.counting import MS, SECOND, WIDTH_NS
 from controller.core.diagnosis import DEAF, Answer, proof

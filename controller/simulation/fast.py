@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.adapters.sqlite_ledger import Ledger
 from controller.core.calibration import Calibration
@@ -48,8 +50,7 @@ _RESTING_NS = 40 * SECOND
 """How long after the end a silence may last before the ledger's last tokens are sent again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The result of a scenario: what fell, what was recorded, what a companion holds, and the temple's self-test."""
 
     fell: Mapping[God, int]

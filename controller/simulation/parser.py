@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any, Never, TypeAlias
+
+from msgspec import Struct
 
 from controller.core.counting import MS, Limits
 from templo.contract import Emitters, God
@@ -35,8 +36,7 @@ class ScenarioError(Exception):
     """A scenario that cannot be used: ``file:line: what it holds; what was expected``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A time in nanoseconds, or a range of them from which each use draws one."""
 
     low_ns: int
@@ -47,8 +47,7 @@ Spells: TypeAlias = tuple[tuple[int, int], ...]
 """Dark spells in order, each as its beginning after the event's and its width, in nanoseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(Struct, frozen=True):
     """One event of the file: `values` holds every field of its kind, defaults included, times in nanoseconds."""
 
     do: str
@@ -81,8 +80,7 @@ class Happening:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """The result that the file expects; a god that is not named may have anything.
 
     `scored` is how many tokens at most may count without a person's decision.
@@ -93,8 +91,7 @@ class Expected:
     findings: Mapping[God, frozenset[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """A whole file. `end_ns` is when it should be over, if that is given; `counting` is in milliseconds."""
 
     title: str
@@ -128,8 +125,7 @@ class Script:
         return limits
 
 
-@dataclass(frozen=True, slots=True)
-class _Ms:
+class _Ms(Struct, frozen=True):
     """Milliseconds, as nanoseconds in whole microseconds; None if they may be left out without a default."""
 
     low: float
@@ -143,8 +139,7 @@ class _Ms:
         return round(value * US) * US  # type: ignore[operator]
 
 
-@dataclass(frozen=True, slots=True)
-class _Range(_Ms):
+class _Range(_Ms, frozen=True):
     """Milliseconds, or ``[low, high]``."""
 
     def read(self, value: object) -> Span:  # type: ignore[override]
@@ -161,8 +156,7 @@ class _Range(_Ms):
         return Span(low, high)
 
 
-@dataclass(frozen=True, slots=True)
-class _Spells:
+class _Spells(Struct, frozen=True):
     """``[[start, width], ...]`` in milliseconds."""
 
     default: None = None
@@ -191,8 +185,7 @@ class _Spells:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Whole:
+class _Whole(Struct, frozen=True):
     low: int
     high: int
     default: int | None = None
@@ -204,8 +197,7 @@ class _Whole:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     words: tuple[str, ...]
     default: str | None = None
     needed: bool = False

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from controller.core.counting import MS, SECOND
 from controller.core.diagnosis import Answer
@@ -24,8 +26,7 @@ TAIL_NS = SECOND
 """How long a scenario goes on after its last change, where it names no end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """The level of a beam changes; its edge arrives (`edge_seen`), or is lost on its way.
 
     One that is `asleep` arrives once one more line has been claimed.
@@ -38,8 +39,7 @@ class Change:
     asleep: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BelowChange:
+class BelowChange(Struct, frozen=True):
     """The level of a second beam changes, and its edge arrives."""
 
     at_ns: int
@@ -47,8 +47,7 @@ class BelowChange:
     dark: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(Struct, frozen=True):
     """How a beam stands from a moment on: what it reads with its emitter on and off, and whether edges come."""
 
     at_ns: int
@@ -63,16 +62,14 @@ class Stand:
         return Answer(self.lit_dark, self.unlit_dark, edge_seen and self.lit_dark != self.unlit_dark)
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerCut:
+class BrokerCut(Struct, frozen=True):
     """The broker goes, or comes back."""
 
     at_ns: int
     cut: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
+class Restart(Struct, frozen=True):
     """The temple's program is stopped, and started again a while later."""
 
     at_ns: int
@@ -82,8 +79,7 @@ class Restart:
 Moment: TypeAlias = Change | BelowChange | BrokerCut | Restart
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """A scenario played out on paper: `fell` is how many tokens really fell into each slot."""
 
     moments: tuple[Moment, ...]
@@ -131,8 +127,7 @@ class SplitMix:
         return span.low_ns + self.next() % (steps + 1) * US if steps else span.low_ns
 
 
-@dataclass(slots=True)
-class _Slot:
+class _Slot(Struct):
     """What acts on one beam: times at which it begins (+1) or ends (-1), by what it is."""
 
     later: SplitMix

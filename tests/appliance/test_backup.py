@@ -11,7 +11,7 @@ import sqlite3
 import tarfile
 from collections.abc import Iterator
 from contextlib import closing, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 import pytest
+from msgspec.structs import replace
 
 import companion.cli.command_line
 import controller.app.command_line

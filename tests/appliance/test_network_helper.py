@@ -13,11 +13,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from msgspec.structs import replace
 
 from companion.adapters.network import network_helper, network_manager
 from companion.adapters.network.network_helper import NetworkHelper

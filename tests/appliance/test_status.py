@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from companion.adapters.owner import LENGTH, ORGANISER_FILE, make_owner
 from companion.appliance import command_line, status

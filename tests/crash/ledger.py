@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
@@ -94,7 +97,7 @@ def _renewed(recording: Recording, ledger: Ledger, tokens: list[Token], source: 
     """Let a new source begin with what is not delivered, and return all tokens as they are then."""
     waiting = [token for token in tokens if token.source == ledger.source and token.seq > ledger.delivered]
     after = tokens[: len(tokens) - len(waiting)]
-    after += [replace(token, source=source, seq=seq) for seq, token in enumerate(waiting, 1)]
+    after += [dataclasses.replace(token, source=source, seq=seq) for seq, token in enumerate(waiting, 1)]
     recording.say(("next_source", source))
     recording.say(("offered", after))
     ledger.renew(source, "ledger_restored", NOON)

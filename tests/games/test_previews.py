@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from companion.games.kit import CHANCE, Line, Move, Refusal, Seat, preview
 from companion.games.mexica.rules.calendar import place_of
@@ -240,7 +241,7 @@ def test_a_preview_cannot_show_a_hidden_hand_even_where_a_games_lines_read_it() 
     def leaking(before: State, seat: Seat, move: Move, after: State) -> list[Line]:
         return [Line("leak", {"hands": " ".join(" ".join(each.hand) for each in before.laid.tribes[1:])})]
 
-    game = replace(GAMES["mexica"], page=replace(GAMES["mexica"].page, changes=leaking))
+    game = dataclasses.replace(GAMES["mexica"], page=replace(GAMES["mexica"].page, changes=leaking))
     sitting, cards, shown = quiet().land(3), sorted(ids("rain")), set()
     move = game.rules.moves(sitting.state, "east")[0]
     for hand in (cards[:2], cards[-2:]):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
 import pytest
 from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from companion.games.kit import CHANCE, Arg, Below, Chance, Move, Refusal, Search, Seat
 

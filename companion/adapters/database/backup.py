@@ -11,11 +11,11 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from companion.adapters.database import store_lock
 from companion.adapters.database.damage import find_damage
@@ -36,8 +36,7 @@ class BackupError(Exception):
     """A backup that cannot be made or read; the message names the file, what is wrong, and what was expected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Backup:
+class Backup(Struct, frozen=True):
     """The contents of a backup: when it was made, and how many rows of each kind."""
 
     made_at: datetime
@@ -48,8 +47,7 @@ class Backup:
         return ", ".join(counted(count, name.removesuffix("s"), name) for name, count in self.rows.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """The result of a restore: its contents, and where the replaced database is now, if there was one."""
 
     backup: Backup

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from companion.adapters.database.opening import code_of, reason, sqlite_path
 from companion.adapters.database.rows import read_charter, read_token
@@ -32,16 +32,14 @@ _READ: Mapping[str, Callable[[sa.Row[Any]], object]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """How many rows of one kind were read, and whether they are all that the file has."""
 
     rows: int
     is_all: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(Struct, frozen=True):
     """A damaged file, what is wrong with it in the words of whoever found it, and what can be read of it.
 
     `readable` counts ``tables`` (of games), ``entries`` (of their logs), ``temples`` and ``tokens``.

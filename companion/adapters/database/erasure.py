@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from companion.adapters.database import store_lock
 from companion.adapters.database.opening import StoreError, engine_for, sqlite_path, without_password
@@ -21,8 +21,7 @@ from companion.model import rounds
 from companion.model.entries import Action, Again, Sit, decode, encode
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
+class Erased(Struct, frozen=True):
     """What an erasure removed: how many rows that name a person, and at which tables."""
 
     rows: int

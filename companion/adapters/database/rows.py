@@ -33,7 +33,7 @@ def token_row(stored: StoredToken) -> dict[str, Any]:
 
 def read_charter(row: sa.Row[Any]) -> Charter:
     """Return the charter in a row of the tables."""
-    fields = {name: row._mapping[name] for name in Charter.__slots__}
+    fields = {name: row._mapping[name] for name in Charter.__struct_fields__}
     return Charter(**fields | {"seats": tuple(fields["seats"])})
 
 

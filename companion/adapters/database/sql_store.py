@@ -8,11 +8,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec.structs import replace
 
 from companion.adapters.database.opening import code_of, opened, reason
 from companion.adapters.database.rows import NOTE, read_charter, read_token

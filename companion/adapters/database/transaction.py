@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec.structs import asdict
 
 from companion.adapters.database.rows import NOTE, token_row
 from companion.adapters.database.schema import (
@@ -73,7 +73,7 @@ class SqlTransaction:
 
     def add_table(self, charter: Charter) -> None:
         """Add a new table."""
-        fields = {name: getattr(charter, name) for name in Charter.__slots__}
+        fields = asdict(charter)
         fields |= {"seats": list(charter.seats), "options": dict(charter.options)}
         self._connection.execute(sa.insert(TABLES), fields)
 
@@ -150,7 +150,7 @@ class SqlTransaction:
 
     def set_old(self, old: OldTokens) -> None:
         """Store which tokens of a source are old, or what was decided about them."""
-        fields = {name: getattr(old, name) for name in OldTokens.__slots__}
+        fields = asdict(old)
         if not self._connection.execute(sa.update(OLD).where(OLD.c.source == old.source), fields).rowcount:
             self._connection.execute(sa.insert(OLD), fields)
 

@@ -9,10 +9,11 @@ import ssl
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec import Struct
 
 AUTHORITY_DAYS = 3650
 CERTIFICATE_DAYS = 397
@@ -29,16 +30,14 @@ class CertificateError(Exception):
     """A certificate or a key cannot be made, read or used; the message says which and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A certificate and its private key, each as PEM."""
 
     certificate: str
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Struct, frozen=True):
     """What a certificate says: for which names and addresses it is valid, until when, and its fingerprint."""
 
     hosts: frozenset[str]

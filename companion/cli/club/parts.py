@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from companion.adapters.network import addresses, certificates
 from companion.adapters.owner import FILE, ORGANISER_FILE, make_owner
 from companion.cli.club import postgresql, proxy
@@ -30,8 +32,7 @@ _LATER = 1_000
 """Tokens that each slot of a temple drops: hours of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What the command line asked for."""
 
     port: int = TLS_PORT
@@ -42,8 +43,7 @@ class Wish:
     """Seconds between two tokens of a temple, in the mean; 0 for none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One program of a club."""
 
     program: Program

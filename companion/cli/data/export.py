@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
+
+from msgspec.structs import asdict
 
 from companion.adapters.database import backup
 from companion.adapters.database.backup import BackupError

@@ -13,10 +13,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import BinaryIO, Protocol, Self
+
+from msgspec import Struct
 
 GRACE = 5.0
 """Seconds that a program has to end before it is killed."""
@@ -39,8 +40,7 @@ def end_with_parent(number: int, parent: int) -> None:
             os.kill(os.getpid(), number)
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A program to run: its name for people, its command, and the folder of its logs.
 
     A program with the `terminal` shares it, including standard output, and receives its Ctrl-C; no other does.

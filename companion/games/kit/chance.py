@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
 from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from companion.games.kit.moves import Facts, Move, Seat
 
@@ -16,8 +17,7 @@ Below: TypeAlias = Callable[[int], int]
 """A source of chance: ``below(n)`` is a whole number from 0 up to n, n left out, each as likely as the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(Struct, frozen=True):
     """What a die, a bag or a deck decides now: each outcome as a move of `CHANCE`, with its exact probability.
 
     The probabilities add up to 1. `key` and `facts` name it in the game's texts, `seat` is the owner of the die or

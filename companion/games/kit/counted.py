@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -55,8 +54,7 @@ class Tokens(Struct, frozen=True):
         return sum(god in ("", each.god) and seat in ("", each.seat) for each in self.counted)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCount(Generic[S]):
+class TokenCount(Struct, Generic[S], frozen=True):
     """Counts a temple's tokens in a state with the fields ``seats`` and ``tokens``, the latter a `Tokens`.
 
     A token counts for the seat whose turn it is. One that is doubted waits, and any seat may say whose it was, or

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from companion.games.kit.moves import Facts
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line of the log: a code with a text, the facts that the text needs, and how to mark it.
 
     `adds` names a number among the facts that adds up when the same line follows itself: seven tokens one by one make

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 Seat: TypeAlias = str
 """A seat's name within its game: ``"east"``. Two names belong to no player: `TEMPLE` and `CHANCE`."""
@@ -53,16 +54,14 @@ class Move(NamedTuple):
         raise ValueError(f"move is {ascii(value)[:80]}; expected a list of its name and its arguments")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a move cannot be made: a code with a text, and the facts that the text needs."""
 
     code: str
     facts: Facts = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One thing that a seat may choose now.
 
     `key` and `facts` name its text, `element` the thing on the page that it belongs to. A choice with a `move` makes

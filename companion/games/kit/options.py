@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self, get_type_hints
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from companion.games.kit.moves import Facts, Value
 
@@ -19,8 +19,7 @@ MOST_LINES = 10_000
 """The most lines of such a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """A fault in a text: its line, from 1, and a code with a text under ``fault``.
 
     The facts are what was found and what was expected; the column, from 1, is where.
@@ -32,8 +31,7 @@ class Fault:
     column: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """How a game reads the text of an option. Both functions are pure.
 
     `faults` returns everything that is wrong in a text, in order; `contents` returns what a text without faults
@@ -50,8 +48,7 @@ class Reader:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """A rule that a table may choose: one of `values`, a whole number from `low` to `high`, or a text of its own.
 
     `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key. Where

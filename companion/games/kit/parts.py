@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
@@ -78,8 +80,7 @@ def _no_laws(state: Any) -> Mapping[str, bool]:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules(Generic[S]):
+class Rules(Struct, Generic[S], frozen=True, kw_only=True):
     """The rules of a game over its own frozen state `S`."""
 
     setup: Callable[[Mapping[str, Value], tuple[Seat, ...]], S]
@@ -154,7 +155,7 @@ class Rules(Generic[S]):
         following = {"to_act": self._actors, "moves": self._sorted, "play": self._player(), "choices": self._flat}
         for name, function in following.items():
             if getattr(self, name) is None:
-                object.__setattr__(self, name, function)
+                force_setattr(self, name, function)
 
     @property
     def has_anytime(self) -> bool:
@@ -245,8 +246,7 @@ def _no_charts(views: Iterable[View]) -> Regions:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[S]):
+class Page(Struct, Generic[S], frozen=True, kw_only=True):
     """What a game shows to each seat."""
 
     view: Callable[[S, Seat | None], View]
@@ -309,8 +309,7 @@ def least(*names: str) -> Callable[[Sequence[Move]], Move | None]:
     return idle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bot:
+class Bot(Struct, frozen=True, kw_only=True):
     """How the app plays for an absent player."""
 
     decide: Callable[..., Move | None] = _any
@@ -347,8 +346,7 @@ class Piece(NamedTuple):
     facts: Mapping[str, Json] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pieces:
+class Pieces(Struct, frozen=True, kw_only=True):
     """The pieces of a printable page, all of one size. Lengths are in millimetres.
 
     The page lays them out in a grid of `paper.grid(width, height)`, so that on a paper of their size each has a leaf
@@ -380,8 +378,7 @@ def _no_boards() -> Mapping[str, Board]:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Printer(Generic[S]):
+class Printer(Struct, Generic[S], frozen=True, kw_only=True):
     """A game's printable pages. The template of each is ``templates/print/<name>.html``."""
 
     sheets: tuple[str, ...] = ()
@@ -412,8 +409,7 @@ def _kept(state: Any, drop: TokenDrop) -> Move | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TempleRules(Generic[S]):
+class TempleRules(Struct, Generic[S], frozen=True, kw_only=True):
     """What a game does with a temple's tokens."""
 
     drop: Callable[[S, TokenDrop], Move]
@@ -465,8 +461,7 @@ def _no_card(move: Move) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Playtest(Generic[S]):
+class Playtest(Struct, Generic[S], frozen=True, kw_only=True):
     """What a playtest of the game counts, besides what the rules say."""
 
     chores: frozenset[str] = frozenset()

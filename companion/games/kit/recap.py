@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Move, Seat
@@ -50,8 +51,7 @@ class Feat(NamedTuple):
         return found if len(found) < len(self.of) or len(found) == 1 else []
 
 
-@dataclass(frozen=True, slots=True)
-class Recap:
+class Recap(Struct, frozen=True):
     """A whole game, seen from its end. Everything in it is open by then.
 
     `deeds` are for each seat what it gave, took and risked. `awards` are for each seat a line with a text

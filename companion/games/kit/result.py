@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Seat
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """How a game ended: the kind of end, who won, and each seat's points if the game counts any.
 
     `because` says in one sentence who won, by how much and why; its text is ``ending.because.<code>``. `picture` is

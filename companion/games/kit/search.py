@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import ceil, log, log2, sqrt
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from companion.games.kit.chance import Below, Chance, outcome
 from companion.games.kit.moves import CHANCE, Move, Refusal, Seat
@@ -36,8 +37,7 @@ def _same(state: S, seat: Seat, below: Below) -> S:
     return state
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search(Generic[S]):
+class Search(Struct, Generic[S], frozen=True, kw_only=True):
     """A game as the search sees it: its rules, a policy for all seats, and an evaluation."""
 
     to_act: Callable[[S], tuple[Seat, ...]]
@@ -132,8 +132,7 @@ def _again(drawn: list[int], below: Below) -> Below:
     return draw
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     """The statistics of a move: how often it was made, how often it was available, the rewards of its player."""
 
     visits: int = 0

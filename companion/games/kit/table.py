@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from companion.games.kit.moves import CHANCE, TEMPLE, Arg, Facts, Move, Refusal, Seat
 
@@ -38,8 +40,7 @@ def printable(value: object) -> Arg:
     return type(value).__name__[:40]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """The type of a move's argument: one of some values, a text that matches a pattern, or a seat of the table.
 
     Any other value is refused with `code`, whose words find it under the argument's name beside the other `facts`.
@@ -98,8 +99,7 @@ def a_seat(code: str = "unknown_seat") -> Kind:
     return Kind("seat", seat=True, code=code)
 
 
-@dataclass(frozen=True, slots=True)
-class MoveType(Generic[S]):
+class MoveType(Struct, Generic[S], frozen=True):
     """One row of a table of moves.
 
     `play` returns the state after the move, or a refusal, from the state and the arguments; if it `names_seat`, from
@@ -118,14 +118,14 @@ class MoveType(Generic[S]):
     """Whether it sets right what happened at the table: only people make it, never the app for an absent player."""
     token: bool = False
     """Whether a player gives a token by it, where no temple counts them."""
-    _allowed: tuple[Collection[Arg], ...] | None = field(init=False, repr=False, compare=False)
-    """The values of each argument, where values are all that there is to look at."""
+    _allowed: tuple[Collection[Arg], ...] | None = None
+    """Derived: the values of each argument, where values are all that there is to look at."""
 
     def __post_init__(self) -> None:
         """Prepare the tables for looking up a move."""
         kinds = self.args.values()
         plain = not any(kind.seat or kind.pattern is not None for kind in kinds)
-        object.__setattr__(self, "_allowed", tuple(kind.values for kind in kinds) if plain else None)
+        force_setattr(self, "_allowed", tuple(kind.values for kind in kinds) if plain else None)
 
     def misfit(self, args: object, seats: Collection[Seat] = ()) -> Refusal | None:
         """Return why these arguments do not fit, or None."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from companion.games.kit.moves import Move, Seat
 from templo.shrines import LEFT_TO_RIGHT as LEFT_TO_RIGHT
 
 
-@dataclass(frozen=True, slots=True)
-class TokenDrop:
+class TokenDrop(Struct, frozen=True):
     """What a table knows of a token that is offered to a game.
 
     `id` is the token's own; `god` its slot. `doubt` says why it should wait for a person, or is empty:
@@ -24,8 +24,7 @@ class TokenDrop:
     doubt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UnclaimedToken:
+class UnclaimedToken(Struct, frozen=True):
     """A token that is not credited to anybody yet, and the moves that settle it, which any seat may make.
 
     `doubt` has words in the texts; `claims` holds for each seat that may have dropped it the move that says so,
@@ -40,8 +39,7 @@ class UnclaimedToken:
     suggested: Seat | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TokenAudit:
+class TokenAudit(Struct, frozen=True):
     """What a game made of its tokens, and what it counts besides them.
 
     Law: each token that fell is, by its id, exactly one of `counted`, `dismissed` and `waiting`. `credited` is for
@@ -55,8 +53,7 @@ class TokenAudit:
     corrected: tuple[tuple[Seat, str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Mood:
+class Mood(Struct, frozen=True):
     """What a game has a temple's lamps show: codes such as ``"flood"``, and the turns that are left where it counts.
 
     `templo.contract.Mood` lists the codes; lamps ignore one that they do not know.

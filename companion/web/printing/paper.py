@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
+
+from msgspec import Struct
 
 MARGIN = 5.0
 """The margin that nearly every printer needs."""
@@ -17,8 +18,7 @@ GAP, SHORTEST, LONGEST = 1.0, 1.0, 5.0
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Paper:
+class Paper(Struct, frozen=True):
     """A size of paper, upright."""
 
     name: str
@@ -44,8 +44,7 @@ class Paper:
         return number - 1 if number > 1 and room < GAP + SHORTEST else number
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """Pieces of one size, edge to edge, their block in the middle of a page: what backs need to meet their fronts."""
 
     paper: Paper
@@ -91,8 +90,7 @@ class Grid:
         return max(0.0, min(LONGEST, beside - GAP - self.paper.margin))
 
 
-@dataclass(frozen=True, slots=True)
-class Printing:
+class Printing(Struct, frozen=True):
     """How pages are printed: the paper, the amount of ink, and one side or two."""
 
     paper: Paper

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from msgspec import Struct
 from PIL import Image, ImageDraw
 
 from companion.games.kit import Board, Game, Piece, Pieces
@@ -22,8 +22,7 @@ EDGE = 2
 """How many pixels at the edge of a drawing may be mixed with the paper around it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Face:
+class Face(Struct, frozen=True):
     """Pieces that look alike: how many, what the piece is called, and the leaves of a document that show them."""
 
     piece: Piece
@@ -108,8 +107,7 @@ class PieceSet:
         return all(back.tobytes() == backs[0].tobytes() for back in backs)
 
 
-@dataclass(frozen=True, slots=True)
-class Boards:
+class Boards(Struct, frozen=True):
     """The boards of one page of a game, in one language."""
 
     game: Game[Any]

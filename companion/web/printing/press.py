@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from companion.games import registry
 from companion.games.kit import Game
@@ -26,8 +26,7 @@ class SheetsError(Exception):
     """PDFs that cannot be built; the message says what was found and what was expected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """One page for the printer in one language."""
 
     game: Game[Any]

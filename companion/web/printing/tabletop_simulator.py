@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from msgspec import Struct
 from PIL import Image
 
 from companion.games.kit import Game
@@ -67,8 +67,7 @@ def grid(faces: int, width: float, height: float) -> Grid:
     return Grid(columns, rows, -wide, high)
 
 
-@dataclass(frozen=True, slots=True)
-class OutputFolders:
+class OutputFolders(Struct, frozen=True):
     """Where the files of one game in one language go, and how an object names an image."""
 
     objects: Path

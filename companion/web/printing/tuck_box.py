@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from companion.web.printing.paper import MARGIN, STOCK, Paper
 
@@ -55,8 +56,7 @@ class Rectangle(NamedTuple):
         return self.left + self.width / 2, self.top + self.height / 2
 
 
-@dataclass(frozen=True, slots=True)
-class TuckBox:
+class TuckBox(Struct, frozen=True):
     """The net of a box, seen from outside: back, side, front and side in a row, the lid above the back.
 
     `width`, `height` and `depth` are from fold to fold; inside, a box is smaller by the thickness of its own stock.
@@ -160,8 +160,7 @@ class TuckBox:
         return "".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedBox:
+class PlacedBox(Struct, frozen=True):
     """A box on its page: which of a deck's boxes it is, and where its net lies."""
 
     box: TuckBox

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
+from msgspec import Struct
 
 _SYMBOL = re.compile(r'<symbol id="([\w-]+)" viewBox="([^"]+)">(.*?)</symbol>', re.DOTALL)
 _USE = re.compile(r"<use\b([^>]*?)/>")
@@ -24,8 +24,7 @@ class ArtError(LookupError):
     """A drawing or a colour that is not there; the message names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A drawing: the box that its coordinates fill, and its lines."""
 
     left: float

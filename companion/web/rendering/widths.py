@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 WIDTH, HEIGHT = 340, 150
 RIGHT, TOP, BOTTOM = 8, 14, 8
@@ -18,8 +19,7 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 _MOST_LINES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """One token: the position of its mark, and whether it is `stuck` (beyond the plot) or `outside` the band."""
 
     x: float
@@ -28,16 +28,14 @@ class Mark:
     outside: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line of the scale: its height, and its milliseconds."""
 
     y: float
     ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+class Plot(Struct, frozen=True):
     """A plot of one slot's widths; `band` is the top and the height of what was learned, if anything was."""
 
     marks: tuple[Mark, ...]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from flask import Blueprint, Response
+from msgspec import Struct
 
 from companion.adapters.news import Hub
 from companion.model.temples import Temple
@@ -38,8 +38,7 @@ class Now(NamedTuple):
     temples: Sequence[Temple]
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
+class Alarm(Struct, frozen=True):
     """When a metric means that somebody is needed."""
 
     when: str
@@ -49,8 +48,7 @@ class Alarm:
     """For how many seconds it must hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True):
     """One metric, as it is declared."""
 
     name: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response, make_response
+from msgspec.structs import replace
 from werkzeug.exceptions import NotFound
 
 from companion.games import registry

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response
+from msgspec import Struct
 
 from companion.games import registry
 from companion.games.kit import Game, Option, Value
@@ -19,8 +19,7 @@ from companion.web.site import language, site
 blueprint = Blueprint("rules", __name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """One value of an option, in words: whether it is our reading, and whether a table plays by it."""
 
     words: str
@@ -28,8 +27,7 @@ class Reading:
     played: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """An option as the rules page shows it beside its ruling."""
 
     key: str

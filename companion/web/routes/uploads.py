@@ -6,9 +6,9 @@ A table's text is the one that it was opened with, or the one that a tool's tabl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
 from werkzeug.datastructures import FileStorage
 
 from companion.games import registry
@@ -33,8 +33,7 @@ MOST_FAULTS = 20
 """The most faults of a text on a page."""
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Struct, frozen=True):
     """For each option that a form has a text for: the text, and its faults."""
 
     texts: Mapping[str, str] = field(default_factory=dict)

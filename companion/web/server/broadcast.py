@@ -11,9 +11,10 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct
 
 from companion.web.server.threads import Threads
 
@@ -88,8 +89,7 @@ class Broadcast:
                 del self._rounds[stream.key]
 
 
-@dataclass(frozen=True, slots=True)
-class _Follower:
+class _Follower(Struct, frozen=True):
     """How a stream is sent: its connection, and what is done once it is over."""
 
     connection: Followed

@@ -6,15 +6,14 @@ import math
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 from flask import Flask, g, request
+from msgspec import Struct
 
 from companion.web.server.guard import MAX_BODY, WRITES, Refused, client
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """A rate limit: the burst, and the sustained rate a second."""
 
     burst: int

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
+from msgspec import Struct
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from companion.web.server.broadcast import STREAM, Stream
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What an application answers. `stream` goes on with it; whoever has the answer closes it."""
 
     status: int

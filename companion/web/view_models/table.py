@@ -6,7 +6,8 @@ Everything that a page shows of a table is decided here: who may see it, and who
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from companion.adapters.news import ViewModel
 from companion.games.kit import Fault, Guide, Json, Line, Recap, Result, Seat, no_film
@@ -46,8 +47,7 @@ def temple_topics(name: str) -> tuple[str, str]:
     return (f"temple:{name}", "tables")
 
 
-@dataclass(frozen=True, slots=True)
-class Audience:
+class Audience(Struct, frozen=True):
     """Who looks: which seats the phone holds, on what page, in what language. Alike audiences share a picture."""
 
     language: str

@@ -7,11 +7,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import weasyprint
+from msgspec.structs import replace
 from pypdf import PdfReader
 
 from companion.cli import sheets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import sqlite3
@@ -9,11 +10,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from controller.adapters.sqlite_ledger import LOG_BOUND, Ledger
 from controller.app import offline
@@ -126,7 +127,7 @@ def test_the_latest_tokens_are_amended_with_the_commit_that_records_the_next(pat
         assert [token.seq for token in after] == [2, 3, 4]
         assert ledger.totals == {God.TLALOC: 3, God.HUITZILOPOCHTLI: 1}
     with closing(opened(path)) as again:
-        amended = replace(before[1], width_ms=20.0, flags=frozenset({Flag.OVERLAP}))
+        amended = dataclasses.replace(before[1], width_ms=20.0, flags=frozenset({Flag.OVERLAP}))
         assert list(again.tokens()) == [before[0], amended, before[2], after[2]]
         assert (again.totals, again.last_seq, again.delivered) == (ledger.totals, 4, 1)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import queue
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from controller.adapters.sqlite_ledger import Ledger
 from controller.core.counting import MS, SECOND
@@ -497,7 +498,8 @@ def test_a_temple_whose_ledger_another_one_uses_begins_a_new_source_and_gives_wa
     own = rig.broker.statuses()[-1]
     for publication in range(1, PROOFS + 1):
         rig.take(MessageReceived(rig.broker.statuses()[-1]))
-        rig.take(MessageReceived(replace(own, session="1" * 32, publication=publication)), after_ns=SECOND)
+        again = dataclasses.replace(own, session="1" * 32, publication=publication)
+        rig.take(MessageReceived(again), after_ns=SECOND)
     assert rig.broker.gave_way
     assert rig.pipeline.source != own.source
     assert [notice.code for notice in rig.broker.statuses()[-1].notices] == ["ledger_cloned"]

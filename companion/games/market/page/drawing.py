@@ -6,10 +6,9 @@ In the units of one drawing.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cache
 
-from companion.games.kit import Seat
+from companion.games.kit import Seat, Struct
 from companion.games.market.rules.board import CELLS, LANES, SIDES
 
 CELL = 66
@@ -20,8 +19,7 @@ EDGE = 6
 """What is left free round the market where nobody sits."""
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(Struct, frozen=True):
     """A rectangle by its upper left corner."""
 
     x: int
@@ -30,8 +28,7 @@ class Box:
     height: int
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """The whole drawing: its size, the box of each cell, and those of each seat's buyers by their own lane."""
 
     width: int

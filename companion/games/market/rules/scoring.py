@@ -7,8 +7,8 @@ partners with equally many one scores, none or both (ruling A18). A player alone
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from companion.games.kit import Struct
 from companion.games.market.rules.board import COMMODITIES
 
 SCORES, PARTNER, EQUAL = "scores", "partner", "equal"
@@ -18,16 +18,14 @@ POINTS, COINS, TOKENS, SHARED = "points", "coins", "tokens", "shared"
 """What may decide a game, in this order."""
 
 
-@dataclass(frozen=True)
-class Holding:
+class Holding(Struct, frozen=True):
     """What a player has at the end: tokens by commodity, and coins on buyers."""
 
     tokens: tuple[int, ...]
     coins: int = 0
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One player's holding of one commodity: how many, how it counts, and the points."""
 
     tokens: int
@@ -35,8 +33,7 @@ class Cell:
     points: int
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(Struct, frozen=True):
     """A game's score: a line of cells for each player, their sums, each partnership's total, and the winner.
 
     `winners` are partnerships by their place; several share a win. `decided` says what decided between the best.

@@ -5,11 +5,11 @@ In the units of one drawing, 360 wide and 344 high, as SVG path data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import asin, atan2, cos, degrees, pi, sin
+from typing import NamedTuple
 
-from companion.games.kit import LEFT_TO_RIGHT
+from companion.games.kit import LEFT_TO_RIGHT, Struct
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC
 
 WIDTH, HEIGHT = 360, 344
@@ -30,8 +30,7 @@ _PITCHES = (24.0, 19.0, 16.0, 14.0, 12.4, 11.2, 10.2, 9.4, 8.7, 8.0, 7.4)
 _FEATHER, _FLAG = 400, 20
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """The middle of a bead, with the direction in which its row runs as a vector of length one."""
 
     x: float
@@ -45,8 +44,7 @@ class Spot:
         return degrees(atan2(self.along_y, self.along_x))
 
 
-@dataclass(frozen=True, slots=True)
-class Beads:
+class Beads(Struct, frozen=True):
     """The beads of both gods as path data; `size` is their outer width.
 
     `newest` is the place of the bead that fell last, and `newest_god` its god; it is in neither path.
@@ -59,8 +57,7 @@ class Beads:
     newest_god: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ring:
+class Ring(NamedTuple):
     """The age running out: war's beads as radial strokes, rain's as points, and a point for each still to come."""
 
     size: float
@@ -69,8 +66,7 @@ class Ring:
     to_come: str
 
 
-@dataclass(frozen=True, slots=True)
-class Numeral:
+class Numeral(NamedTuple):
     """A number in Aztec figures: how many feathers (400), flags (20) and dots (1), and the x of each."""
 
     feathers: tuple[float, ...]

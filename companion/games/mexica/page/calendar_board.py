@@ -9,10 +9,10 @@ space on which its tribe starts (ruling M31).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from math import atan2, cos, degrees, hypot, radians, sin
 
+from companion.games.kit import Struct
 from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 
 SIZE = 1000
@@ -38,8 +38,7 @@ WATER_AT, FIRE_AT = 296.0, 290.0
 STEP = 360 / AROUND
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A point of the drawing."""
 
     x: float
@@ -56,8 +55,7 @@ class Spot:
         return round(self.y / SIZE * 100, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(Struct, frozen=True):
     """One space: its outline as path data, and the middle of each thing that is drawn on it."""
 
     place: int
@@ -74,8 +72,7 @@ class Space:
     """Degrees clockwise by which its drawing turns to point its top away from the middle."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quadrant:
+class Quadrant(Struct, frozen=True):
     """A quarter of the board: the tribe whose it is, its stripe along the shore, and the edge where it begins."""
 
     seat: str

@@ -9,8 +9,9 @@ two slots, which let one token through at a time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import atan2, cos, degrees, hypot, pi, radians, sin, tan
+
+from companion.games.kit import Struct
 
 Point = tuple[float, float]
 Line = tuple[Point, ...]
@@ -40,8 +41,7 @@ GLUE, TAB, GAP = 8.0, 8.0, 2.0
 """How wide a glued flap is, how high the tabs around a box's hole, and what is cut away between two flaps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(Struct, frozen=True):
     """A box without a bottom: half of its width, its front and back, its foot and its top."""
 
     half: float
@@ -92,8 +92,7 @@ FACADE, ROOF = (29.0, 42.0), 19.0
 """The width and the height of a shrine's front, and how much of that is its roof."""
 
 
-@dataclass(frozen=True, slots=True)
-class Net:
+class Net(Struct, frozen=True):
     """What is cut out of one piece of card: all lines from the left upper corner of what it takes on the paper."""
 
     name: str

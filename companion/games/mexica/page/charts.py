@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from companion.games.kit import LEFT_TO_RIGHT, Json
+from companion.games.kit import LEFT_TO_RIGHT, Json, Struct
 from companion.games.mexica.rules.tallies import GODS
 
 LEFT, TOP, WIDTH, HEIGHT = 34, 26, 290, 180
@@ -16,8 +15,7 @@ LEFT, TOP, WIDTH, HEIGHT = 34, 26, 290, 180
 _STEPS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """How a turn ended: both tallies, their sum, and the countdown if it runs."""
 
     n: int
@@ -168,8 +166,7 @@ def _ticks(highest: int) -> list[int]:
     return list(range(0, highest + 1, _step(highest)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
+class _Scale(Struct, frozen=True):
     """From turns and tokens to places on the field."""
 
     turns: int

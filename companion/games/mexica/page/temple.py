@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import lru_cache
 
 from companion.games.kit import LEFT_TO_RIGHT, Choices, Json, Slice, View, chosen, only, whose_turn
@@ -112,12 +111,12 @@ def ring(view: View) -> Slice:
 
 @lru_cache(maxsize=64)
 def _ring(lake: str, threshold: int) -> dict[str, Json]:
-    return asdict(board.ring(lake, threshold))
+    return board.ring(lake, threshold)._asdict()
 
 
 @lru_cache(maxsize=256)
 def _numeral(number: int) -> dict[str, Json]:
-    return asdict(board.numeral(number))
+    return board.numeral(number)._asdict()
 
 
 def tally(view: View) -> Slice:

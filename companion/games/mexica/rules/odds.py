@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
 
+from companion.games.kit import Struct
 
-@dataclass(frozen=True)
-class Pile:
+
+class Pile(Struct, frozen=True):
     """A pile to draw a sign from: cards that may hold it, copies among them, and what a card costs."""
 
     cards: int
@@ -16,8 +16,7 @@ class Pile:
     price: int
 
 
-@dataclass(frozen=True)
-class Sign:
+class Sign(Struct, frozen=True):
     """The place of a sign for a tribe: its pile, and the tokens on its week card's space.
 
     `kept` is a sign in the own hand, `mine` says whether the tribe holds the week card.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ from companion.games.kit import (
     TokenDrop,
     a_seat,
     one_of,
+    replace,
     text,
 )
 from companion.games.mexica.rules import corrections, course, decisions, legal, sacrifice, turn

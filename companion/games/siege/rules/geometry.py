@@ -8,8 +8,9 @@ is ``row * width + column``; people read it as ``g12``, the seventh column and t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from companion.games.kit import Struct
 
 SIDES = ("e", "se", "sw", "w", "nw", "ne")
 """The six sides of a hex, clockwise; a side and its opposite are three apart."""
@@ -26,8 +27,7 @@ LARGEST = 40
 """Hexes that a map may have in a row, and rows."""
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """A rectangle of hexes with its tables: `beside[h]` a neighbour for each side or -1, `around[h]` a set."""
 
     width: int

@@ -6,10 +6,9 @@ read when they are first needed.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache, lru_cache
 
-from companion.games.kit import Facts, Fault, Reader, data_file
+from companion.games.kit import Facts, Fault, Reader, data_file, replace
 from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read, to_toml
 from companion.games.mexica.rules.cards.effects import Nothing
 

@@ -16,11 +16,11 @@ cards, ``day-crocodile-1`` to ``day-flower-13``; then ``week-crocodile`` to ``we
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
-from companion.games.kit import Arg, Fault, toml
+from companion.games.kit import Arg, Fault, Struct, replace, toml
 from companion.games.mexica.rules.cards.effects import (
     KINDS,
     SPACES,
@@ -70,8 +70,7 @@ Bearers: TypeAlias = tuple[frozenset[str], tuple[int, ...]]
 """What counts as a sign: cards by their ids, and week cards by their places in the calendar, from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """One card: its id, its pile, what it does, and the sign that it counts as, or none.
 
     `space` and `number` are a Day card's day; a Week card has a space and the number 0, a god's card its number in
@@ -87,7 +86,7 @@ class Card:
     plain: Effect | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Deck:
     """The four piles, each in the order of its ids, and the words on the cards of a custom deck.
 
@@ -98,22 +97,22 @@ class Deck:
     week: tuple[Card, ...]
     war: tuple[Card, ...]
     rain: tuple[Card, ...]
-    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
-    signs: Mapping[SignName, frozenset[str]] = field(init=False, repr=False, compare=False)
+    words: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict, hash=False)
+    signs: Mapping[SignName, frozenset[str]] = dataclasses.field(init=False, repr=False, compare=False)
     """The cards that count as each sign, by their ids; those of the week, which no hand holds, left out."""
-    week_signs: Mapping[SignName, tuple[int, ...]] = field(init=False, repr=False, compare=False)
+    week_signs: Mapping[SignName, tuple[int, ...]] = dataclasses.field(init=False, repr=False, compare=False)
     """The week cards that count as each sign, by their places in the calendar, from 0."""
-    bearers: tuple[Bearers, ...] = field(init=False, repr=False, compare=False)
+    bearers: tuple[Bearers, ...] = dataclasses.field(init=False, repr=False, compare=False)
     """Of each sign `signs` and `week_signs` together."""
-    hand_bearers: tuple[Bearers, ...] = field(init=False, repr=False, compare=False)
+    hand_bearers: tuple[Bearers, ...] = dataclasses.field(init=False, repr=False, compare=False)
     """The same for a table at which week cards count as no sign."""
-    standing: Mapping[str, tuple[tuple[int, int], ...]] = field(init=False, repr=False, compare=False)
+    standing: Mapping[str, tuple[tuple[int, int], ...]] = dataclasses.field(init=False, repr=False, compare=False)
     """For each number that week cards raise or lower: their places in the calendar, from 0, and by how much."""
-    playable: Mapping[Moment, frozenset[str]] = field(init=False, repr=False, compare=False)
+    playable: Mapping[Moment, frozenset[str]] = dataclasses.field(init=False, repr=False, compare=False)
     """The cards that may be played from a hand at each moment, by their ids; signs are only shown."""
-    copies: Mapping[tuple[SignName, Pile], int] = field(init=False, repr=False, compare=False)
+    copies: Mapping[tuple[SignName, Pile], int] = dataclasses.field(init=False, repr=False, compare=False)
     """How many cards of a pile count as a sign."""
-    _by_id: Mapping[str, Card] = field(init=False, repr=False, compare=False)
+    _by_id: Mapping[str, Card] = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Lay the indexes."""
@@ -176,7 +175,7 @@ class Deck:
                 return "flower"
             return card.space if day_signs == "all" and card.space in ("eagle", "serpent") else None
 
-        return replace(
+        return dataclasses.replace(
             self,
             day=tuple(_as_sign(card, of_day(card)) for card in self.day),
             war=tuple(_as_sign(card, None if card.number % step else "eagle") for card in self.war),

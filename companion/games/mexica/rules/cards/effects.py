@@ -7,11 +7,10 @@ M20).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
-from companion.games.kit import Arg
+from companion.games.kit import Arg, Struct, fields
 
 Space: TypeAlias = Literal[
     "crocodile", "wind", "house", "lizard", "serpent", "death", "deer", "rabbit", "water", "dog",
@@ -55,8 +54,7 @@ class EffectError(ValueError):
         self.facts = facts
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """The range of a whole number, both ends included; 0 is in it only where it is one of them."""
 
     low: int
@@ -72,8 +70,7 @@ class Whole:
         return f"{self.low} … {self.high}{hole}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranged:
+class _Ranged(Struct, frozen=True):
     """Law: an effect that exists is within its ranges. Construction raises `EffectError` otherwise."""
 
     def __post_init__(self) -> None:
@@ -83,87 +80,75 @@ class _Ranged:
                 raise _out_of_range(_NAMES[kind], name, value, allowed)
 
 
-@dataclass(frozen=True, slots=True)
-class GoTo(_Ranged):
+class GoTo(_Ranged, frozen=True):
     """Go to a space and land there; then receive `bonus` tokens, doubled by a battle won there (rows 1, 25)."""
 
     space: Space
     bonus: Annotated[int, Whole(0, 6)] = 0
 
 
-@dataclass(frozen=True, slots=True)
-class GoToStart(_Ranged):
+class GoToStart(_Ranged, frozen=True):
     """Go to the start of a direction and land there, whether or not a tribe plays it (rows 21 to 24)."""
 
     of: Direction
 
 
-@dataclass(frozen=True, slots=True)
-class Walk(_Ranged):
+class Walk(_Ranged, frozen=True):
     """Go forward, or back where `spaces` is below 0, and land there (rows 2, 3)."""
 
     spaces: Annotated[int, Whole(-13, 13)]
 
 
-@dataclass(frozen=True, slots=True)
-class AnotherTurn(_Ranged):
+class AnotherTurn(_Ranged, frozen=True):
     """Take another turn after this one (row 4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gain(_Ranged):
+class Gain(_Ranged, frozen=True):
     """Receive tokens from the reserve, as far as it reaches (row 5)."""
 
     tokens: Annotated[int, Whole(1, 13)]
 
 
-@dataclass(frozen=True, slots=True)
-class Lose(_Ranged):
+class Lose(_Ranged, frozen=True):
     """Put tokens into the reserve, as many as one has (row 6)."""
 
     tokens: Annotated[int, Whole(1, 13)]
 
 
-@dataclass(frozen=True, slots=True)
-class Pay(_Ranged):
+class Pay(_Ranged, frozen=True):
     """Pay tokens to each other tribe in turn order, or to one of one's choice (rows 7, 8)."""
 
     tokens: Annotated[int, Whole(1, 7)]
     to: Literal["each", "one"]
 
 
-@dataclass(frozen=True, slots=True)
-class Demand(_Ranged):
+class Demand(_Ranged, frozen=True):
     """A tribe of one's choice pays tokens to oneself, or sacrifices them to a god (row 9)."""
 
     tokens: Annotated[int, Whole(1, 13)]
     to: Literal["me", "huitzilopochtli", "tlaloc"]
 
 
-@dataclass(frozen=True, slots=True)
-class Give(_Ranged):
+class Give(_Ranged, frozen=True):
     """Sacrifice tokens of one's own to a god, as many as one has (rows 19, 20)."""
 
     god: GodName
     tokens: Annotated[int, Whole(1, 13)]
 
 
-@dataclass(frozen=True, slots=True)
-class Draw(_Ranged):
+class Draw(_Ranged, frozen=True):
     """Draw a card for nothing (rows 10 to 12)."""
 
     pile: Literal["day", "war", "rain"]
 
 
-@dataclass(frozen=True, slots=True)
-class TakeWeek(_Ranged):
+class TakeWeek(_Ranged, frozen=True):
     """Take a week card that is still at its space: where one stands, or any (row 13). It counts as issued."""
 
     which: Literal["here", "any"]
 
 
-@dataclass(frozen=True, slots=True)
-class Attack(_Ranged):
+class Attack(_Ranged, frozen=True):
     """Fight a tribe where it stands, nobody moves; `bonus` is added to one's own die (rows 14 to 18).
 
     ``nearest`` is the fewest spaces away in either direction; of equals, the first in turn order after oneself.
@@ -174,22 +159,19 @@ class Attack(_Ranged):
     bonus: Annotated[int, Whole(0, 6)] = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnCard(_Ranged):
+class ReturnCard(_Ranged, frozen=True):
     """A tribe of one's choice returns a card that it picks, to its pile or a week card to its space (row 26)."""
 
     pile: Literal["war", "rain", "week", "any"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ward(_Ranged):
+class Ward(_Ranged, frozen=True):
     """The next attack on oneself fails, or the next card of a pile that another tribe turns on one (rows 27, 28)."""
 
     against: Literal["attack", "day", "war", "rain", "any"]
 
 
-@dataclass(frozen=True, slots=True)
-class Boost(_Ranged):
+class Boost(_Ranged, frozen=True):
     """Raise or lower a number the next time it matters, one's own or a chosen tribe's (rows 29 to 33).
 
     No number falls below 0. On a War or a Rain card, played in the battle or at the landing itself, it is this time.
@@ -200,30 +182,26 @@ class Boost(_Ranged):
     whose: Literal["mine", "other"] = "mine"
 
 
-@dataclass(frozen=True, slots=True)
-class Reroll(_Ranged):
+class Reroll(_Ranged, frozen=True):
     """Roll a die of this battle again, one's own or the enemy's; the second roll stands."""
 
     whose: Literal["mine", "theirs"]
 
 
-@dataclass(frozen=True, slots=True)
-class Standing(_Ranged):
+class Standing(_Ranged, frozen=True):
     """Raise or lower a number for as long as one holds the card: the bonus of a Week card."""
 
     what: Lasting
     by: Annotated[int, Whole(-2, 2)]
 
 
-@dataclass(frozen=True, slots=True)
-class Sign(_Ranged):
+class Sign(_Ranged, frozen=True):
     """One of the three signs: kept, and with the two others it wins (rulings M18, M19, M22)."""
 
     of: SignName
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing(_Ranged):
+class Nothing(_Ranged, frozen=True):
     """Do nothing: a blank card, such as a playtest puts in the place of one whose worth it measures."""
 
 
@@ -309,7 +287,7 @@ def _out_of_range(effect: str, name: str, value: object, allowed: Whole | tuple[
 
 @cache
 def _defaults(kind: Any) -> frozenset[str]:
-    return frozenset(each.name for each in fields(kind) if each.default is not MISSING)
+    return frozenset(each.name for each in fields(kind) if not each.required)
 
 
 def quoted(found: object) -> str:
