@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -58,8 +59,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if arguments.command == "settings":
         return _print_settings(arguments.word)
+    gc.disable()  # of what is imported nothing is garbage
     from companion.cli import commands
 
+    gc.enable()
     return commands.carry_out(arguments)
 
 

@@ -34,10 +34,11 @@ def unreadable(folders: Sequence[Path]) -> Iterator[str]:
             _checked(folder)
         except registry.RegistryError as error:
             yield str(error)
-        try:
-            texts.load(folder / "texts")
-        except texts.TextError as error:
-            yield str(error)
+        for language in texts.LANGUAGES:
+            try:
+                texts.load(folder / "texts", language)
+            except texts.TextError as error:
+                yield str(error)
         yield from (str(each) for each in trial.template_faults(folder, words=None))
 
 

@@ -57,7 +57,7 @@ Report: TypeAlias = Callable[[BaseException | str, Path], None]
 
 def text_faults(folder: Path) -> Iterator[Fault]:
     """Yield each text that only one language has, or that has other plural forms in the other."""
-    words = {language: texts.load(folder / "texts")[language] for language in texts.LANGUAGES}
+    words = {language: texts.load(folder / "texts", language) for language in texts.LANGUAGES}
     for one, other in (texts.LANGUAGES, texts.LANGUAGES[::-1]):
         for key, text in words[one].items():
             if key not in words[other]:

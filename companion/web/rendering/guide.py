@@ -16,19 +16,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from markupsafe import Markup
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _ID = re.compile(r"\s*([A-Z]\d{1,3})[\s.:·]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A ruling: its id, what the rule text leaves open, and how we read it."""
 
     ruling: str
@@ -36,8 +38,7 @@ class Note:
     reads: Markup
 
 
-@dataclass
-class Passage:
+class Passage(Struct):
     """A part of the prose, and the rulings beside it. A heading begins a passage, and names it."""
 
     heading: str = ""
@@ -51,8 +52,7 @@ class Passage:
         return re.sub(r"[^\w]+", "-", self.heading.lower()).strip("-")
 
 
-@dataclass(frozen=True)
-class Guide:
+class Guide(Struct, frozen=True):
     """A game's guide in one language."""
 
     title: str
@@ -79,6 +79,8 @@ def load(path: Path) -> Guide:
 
 def read(text: str) -> Guide:
     """Return the guide that a Markdown text holds; raises `GuideError`."""
+    from markdown_it import MarkdownIt  # a start has no use for its many modules
+
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     title, passages = "", [Passage()]
     for block in _blocks(markdown.parse(text)):

@@ -20,7 +20,6 @@ import re
 import string
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -30,6 +29,8 @@ from babel import Locale
 from babel.dates import format_date, format_skeleton, format_time
 from babel.numbers import format_decimal
 from markupsafe import Markup
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from companion.web.rendering import names
 
@@ -53,23 +54,20 @@ class TextError(ValueError):
 
 
 @cache
-def load(folder: Path) -> Mapping[str, Mapping[str, Text]]:
-    """Return the texts of a folder by language and dotted key, cached for the process; raises `TextError`."""
-    texts: dict[str, Mapping[str, Text]] = {}
-    for language in LANGUAGES:
-        found: dict[str, Text] = {}
-        for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}.*.toml"))):
-            try:
-                entries = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
-            except OSError as error:
-                raise TextError(f"texts {path} cannot be read: {error.strerror}") from error
-            except ValueError as error:
-                raise TextError(f"texts {path} are {error}; expected a TOML file of words") from error
-            if twice := sorted(found.keys() & entries.keys()):
-                raise TextError(f"texts {path} say {twice[0]!r} again; expected each key in one file")
-            found |= entries
-        texts[language] = found
-    return texts
+def load(folder: Path, language: str) -> Mapping[str, Text]:
+    """Return a folder's texts in a language by their dotted keys, cached for the process; raises `TextError`."""
+    found: dict[str, Text] = {}
+    for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}.*.toml"))):
+        try:
+            entries = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise TextError(f"texts {path} cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise TextError(f"texts {path} are {error}; expected a TOML file of words") from error
+        if twice := sorted(found.keys() & entries.keys()):
+            raise TextError(f"texts {path} say {twice[0]!r} again; expected each key in one file")
+        found |= entries
+    return found
 
 
 def _flat(tree: Mapping[str, Any], stem: str = "") -> dict[str, Text]:
@@ -119,8 +117,7 @@ def _local(at: datetime) -> datetime:
 _Day: TypeAlias = date
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """The texts of one language, a game's before the shell's, and the names of the people at the table."""
 
     language: str
@@ -226,12 +223,13 @@ def isolated(name: str) -> str:
 
 
 class Library:
-    """All texts of the shell and of every game."""
+    """All texts of the shell and of every game. Reading a language takes a while: a second waits for its reader."""
 
     def __init__(self, shell: Path, games: Mapping[str, Path]) -> None:
-        """Read them; raises `TextError`. `games` gives each game's folder of texts."""
-        self._shell = load(shell)
-        self._games = {name: load(folder) for name, folder in games.items()}
+        """Read those of the first language; raises `TextError`. `games` gives each game's folder of texts."""
+        self._shell, self._games = shell, games
+        for folder in (shell, *games.values()):
+            load(folder, LANGUAGES[0])
         self._tools: dict[tuple[str, str, str], Mapping[str, Text]] = {}
 
     def words(self, language: str, game: str = "", people: Mapping[str, str] | None = None) -> Texts:
@@ -240,16 +238,16 @@ class Library:
         Those of a tool, ``"<game>.<tool>"``, are in its game's file under ``aid.<tool>`` and have precedence.
         """
         name, _, tool = game.partition(".")
-        layers: list[Mapping[str, Text]] = [self._games[name][language]] if game else []
+        layers: list[Mapping[str, Text]] = [load(self._games[name], language)] if game else []
         if tool:
             layers.insert(0, self._tool(name, tool, language))
-        return Texts(language, (*layers, self._shell[language]), people or {})
+        return Texts(language, (*layers, load(self._shell, language)), people or {})
 
     def _tool(self, game: str, tool: str, language: str) -> Mapping[str, Text]:
         stem = f"aid.{tool}."
         key = (game, tool, language)
         if key not in self._tools:
-            texts = self._games[game][language]
+            texts = load(self._games[game], language)
             self._tools[key] = {
                 name.removeprefix(stem): text for name, text in texts.items() if name.startswith(stem)
             }

@@ -35,7 +35,7 @@ def test_a_text_that_counts_has_words_for_one(home: WebHome) -> None:
     wrong = [
         text
         for folder in folders
-        for text in load(folder)["en"].values()
+        for text in load(folder, "en").values()
         if isinstance(text, str) and COUNTED.search(text) and not NEVER_ONE.search(text)
     ]
     allowed = (
@@ -51,7 +51,7 @@ def test_a_text_that_counts_has_words_for_one(home: WebHome) -> None:
 
 def test_an_army_that_is_placed_is_called_a_deployment(home: WebHome) -> None:
     folder = home.app.extensions["site"].folders["siege"]
-    texts = [text for text in load(folder / "texts")["en"].values() if isinstance(text, str)]
+    texts = [text for text in load(folder / "texts", "en").values() if isinstance(text, str)]
     assert [text for text in texts if re.search(r"\barrays?\b", text, re.IGNORECASE)] == []
     assert any("eployment" in text for text in texts)
 
