@@ -9,17 +9,21 @@ from pathlib import Path
 import jinja2
 from jinja2.bccache import Bucket
 
+INSTALLED = Path(__file__).parents[1] / "compiled"
+"""The folder of those that Debian's package compiled when it was installed, so that no start does."""
+
 
 class Compiled(jinja2.FileSystemBytecodeCache):
     """Templates as compiled, in a folder: each as long as its text and the code of this package are what they were.
 
-    Without a folder that can be written they are compiled by each process.
+    What is installed is read first. Without a folder that can be written the rest is compiled by each process.
     """
 
     def __init__(self, folder: Path) -> None:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
         super().__init__(str(folder), "%s")
+        self._installed = jinja2.FileSystemBytecodeCache(str(INSTALLED), "%s")
         ours = (path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
         self._compiler = hashlib.sha256(b"".join((jinja2.__version__.encode(), *ours)))
 
@@ -31,8 +35,10 @@ class Compiled(jinja2.FileSystemBytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Load a template, unless there is none or it cannot be read."""
-        with suppress(OSError):
-            super().load_bytecode(bucket)
+        for load in (self._installed.load_bytecode, super().load_bytecode):
+            if bucket.code is None:
+                with suppress(OSError):
+                    load(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep a template, unless the folder is full or cannot be written."""

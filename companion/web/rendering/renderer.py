@@ -45,7 +45,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -53,6 +52,7 @@ from typing import Any, TypeAlias
 
 import jinja2
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from companion.adapters.news import REQUEST_MARK, VERSION_MARK, RegionRenderer, RenderedPage
 from companion.games import registry
@@ -122,8 +122,8 @@ class Folders(jinja2.PrefixLoader):
 
 
 @cache
-def _environment(games: tuple[tuple[str, Path], ...], kept: Path | None) -> jinja2.Environment:
-    """Return the templates of the shell and of some games, which a process loads once."""
+def environment(games: tuple[tuple[str, Path], ...], kept: Path | None) -> jinja2.Environment:
+    """Return the templates of the shell and of some games, compiled in a folder; a process loads them once."""
     folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
     folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games}
     environment = FolderEnvironment(
@@ -168,7 +168,7 @@ class Renderer:
         self.art = Art(ART, SHELL / "static" / DAY)
         self._games = games
         self._url = url
-        self._templates = _environment(tuple(games.items()), kept)
+        self._templates = environment(tuple(games.items()), kept)
         self._log_entries: dict[object, Markup] = {}
         self._shared: dict[object, tuple[Mapping[str, Json], str]] = {}
 

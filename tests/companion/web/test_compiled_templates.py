@@ -7,7 +7,11 @@ from pathlib import Path
 import jinja2
 import pytest
 
+from companion.games import registry
+from companion.web.rendering import compiled as module
+from companion.web.rendering import install
 from companion.web.rendering.compiled import Compiled
+from companion.web.rendering.renderer import environment
 
 
 @pytest.fixture
@@ -76,4 +80,20 @@ def test_without_a_folder_that_can_be_written_pages_are_shown_all_the_same(
 
     monkeypatch.setattr("jinja2.bccache.Bucket.write_bytecode", full)
     assert shown(tmp_path, tmp_path / "kept") == "one"
+    assert not list((tmp_path / "kept").iterdir())
+
+
+def test_what_the_package_compiled_is_compiled_by_no_start_and_may_be_read_by_the_service(
+    tmp_path: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in (module, install):
+        monkeypatch.setattr(each, "INSTALLED", tmp_path / "installed")
+    install.main()
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "installed").iterdir()} == {0o644}
+    assert compiled
+    compiled.clear()
+    folders = tuple((name, registry.folder(game)) for name, game in registry.load().items())
+    for name in ("base.html", "game-mexica/play/board.html"):
+        environment(folders, tmp_path / "kept").get_template(name)
+    assert not compiled
     assert not list((tmp_path / "kept").iterdir())
