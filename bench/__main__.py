@@ -16,7 +16,7 @@ from bench.against import command_line as against
 from bench.club import hosted, scale, start
 from bench.counted import instructions
 from bench.games import players, playouts, repaint, seer, sittings
-from bench.temple import backlog, footprint, latency, outage, pixels, throughput
+from bench.temple import backlog, card, footprint, latency, outage, pixels, throughput
 from bench.tools.figures import Chapter, written
 from bench.tools.programs import BenchError, Programs
 from bench.web import hostile, pages, spectators
@@ -34,6 +34,7 @@ PARTS = (
     "sittings",
     "spectators",
     "start",
+    "card",
 )
 RECORDS = Path(__file__).resolve().parents[1] / "docs" / "measurements"
 """Where `record` writes what a run printed: a file for each part, of its latest run."""
@@ -103,6 +104,7 @@ def _measures(arguments: argparse.Namespace) -> dict[str, Callable[[Programs], C
         "pages": lambda programs: pages.measure(programs, arguments.pages),
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
+        "card": lambda programs: card.measure(programs, arguments.rest),
         "hostile": lambda programs: hostile.measure(programs, arguments.attack),
         "hosted": lambda programs: hosted.measure(programs, arguments.clubs),
         "playouts": lambda _: playouts.measure(arguments.playouts),
@@ -144,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument(
-        "--rest", type=float, default=30, help="rest, instructions: seconds without tokens (%(default)s)"
+        "--rest", type=float, default=30, help="rest, card, instructions: seconds without tokens (%(default)s)"
     )
     parser.add_argument("--starts", action="store_true", help="instructions: those of starts alone")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.against import trees
 from bench.against.comparison import Comparison, Sample, compared
 from bench.against.measurements import Drive, Instructions, Measurement, Playouts, Posts, Repaint, Sittings, Sustained
+from bench.tools import trees
 from bench.tools.figures import table
 from bench.tools.programs import THIS_TREE, BenchError, Programs, Tree
 

@@ -6,10 +6,11 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+
+from msgspec.structs import replace
 
 from bench.tools.figures import Chapter, Row
 from companion.adapters.database.sql_store import SqlStore

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import time
 from collections.abc import Iterator
+from functools import partial
 
 from bench.club.temples import Temples
 from bench.tools import daemons
@@ -16,8 +17,8 @@ from bench.tools.readers import Readers
 TOKENS = 10
 PHONES = (0, 4, 40)
 MOVES = 12
-ASKED = 5
-"""How often each page is asked for."""
+ASKED = 11
+"""How often each page is asked for, of which the median counts."""
 
 BACKLOG = 1_000
 SETTLE_S = 2.0
@@ -46,21 +47,15 @@ def work(programs: Programs, port: int, rest_s: float) -> Iterator[tuple[str, in
     with Phone(companion, patience_s=60 * programs.patience) as phone:
         for _ in range(4):
             phone.end_turn()
-        meter.begin()
-        for _ in range(MOVES):
-            phone.end_turn()
-        yield "companion, a move", meter.count(MOVES)
+        yield "companion, a move", meter.median(MOVES, phone.end_turn)
     yield "companion, a phone that reconnects", _streams(programs, companion, meter)
     with Temples(port, [daemons.TEMPLE]) as temples:
         for phones in PHONES:
             with Readers([(companion.port, companion.table)], phones) as readers:
                 readers.wait_for_first(PATIENCE_S * programs.patience)
                 drop(programs, temples, readers, phones)
-                meter.begin()
-                for _ in range(TOKENS):
-                    drop(programs, temples, readers, phones)
-                time.sleep(SETTLE_S)
-                yield f"companion, a token with {phones} phones", meter.count(TOKENS)
+                a_token = partial(_settled_drop, programs, temples, readers, phones)
+                yield f"companion, a token with {phones} phones", meter.median(TOKENS, a_token)
         meter.begin()
         temples.drop(daemons.TEMPLE, BACKLOG)
         temples.wait(PATIENCE_S * programs.patience)
@@ -84,10 +79,7 @@ def _pages(programs: Programs, companion: daemons.Companion, meter: Meter) -> It
     }
     for what, path in pages.items():
         ask(programs, companion, path)
-        meter.begin()
-        for _ in range(ASKED):
-            ask(programs, companion, path)
-        yield f"companion, page: {what}", meter.count(ASKED)
+        yield f"companion, page: {what}", meter.median(ASKED, partial(ask, programs, companion, path))
 
 
 def ask(programs: Programs, companion: daemons.Companion, path: str) -> None:
@@ -105,12 +97,18 @@ def ask(programs: Programs, companion: daemons.Companion, path: str) -> None:
 
 def _streams(programs: Programs, companion: daemons.Companion, meter: Meter) -> int:
     """Return what one stream takes, from its request to its first event."""
-    for n in range(ASKED + 1):
+
+    def reconnect() -> None:
         with Readers([(companion.port, companion.table)], 1) as readers:
             readers.wait_for_first(PATIENCE_S * programs.patience)
-        if n == 0:
-            meter.begin()
-    return meter.count(ASKED)
+
+    reconnect()
+    return meter.median(ASKED, reconnect)
+
+
+def _settled_drop(programs: Programs, temples: Temples, readers: Readers, phones: int) -> None:
+    drop(programs, temples, readers, phones)
+    time.sleep(SETTLE_S)
 
 
 def drop(programs: Programs, temples: Temples, readers: Readers, phones: int) -> None:

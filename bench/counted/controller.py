@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Iterator
 
 from bench.tools import daemons
 from bench.tools.instructions import Meter, instructions
-from bench.tools.programs import BenchError, Programs, Running, wait_until
+from bench.tools.programs import Programs, Running, wait_until
 from bench.tools.stopwatch import Listener
 from templo import contract
 
@@ -36,12 +35,12 @@ def work(programs: Programs, rest_s: float) -> Iterator[tuple[str, int]]:
         wait_until(companion.is_connected, 10, "a subscription")
         meter = Meter(running, rest_s)
         yield "controller, a minute at rest", round(meter.rest_per_s * 60)
-        _drop(programs, TOKENS)
+        daemons.drop(programs, TOKENS)
         wait_until(lambda: companion.acknowledged >= TOKENS, PATIENCE_S * programs.patience, "tokens to be published")
         time.sleep(SETTLE_S)
-        yield "controller, a token", meter.count(TOKENS)
+        yield "controller, a token", meter.count() // TOKENS
     running.end()
-    _drop(programs, BACKLOG)
+    daemons.drop(programs, BACKLOG)
     running, port = _started(programs)
     time.sleep(SETTLE_S)
     before = instructions(running)
@@ -77,12 +76,3 @@ class _Companion(Listener):
         tokens = self.under(contract.topic(daemons.TEMPLE, contract.Token.leaf))
         found = [contract.decode(contract.Token.leaf, each.payload) for each in tokens]
         return max((token.seq for token in found if isinstance(token, contract.Token)), default=0)
-
-
-def _drop(programs: Programs, tokens: int) -> None:
-    """Drop tokens at the controller that runs, or into the ledger of one that does not."""
-    words = ["drop", "tlaloc", "--count", str(tokens), "--simulate", "--state", str(programs.folder / "controller")]
-    command = [programs.tree.interpreter, "-m", "controller", *words]
-    done = subprocess.run(command, cwd=programs.tree.root, capture_output=True, check=False)
-    if done.returncode:
-        raise BenchError(f"{tokens} tokens were not dropped: {done.stderr.decode()[-500:]}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
+import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -74,6 +75,15 @@ def start_controller(
 
         wait_until(born, 20 * programs.patience, "the controller's birth")
     return Controller(running, state, beams)
+
+
+def drop(programs: Programs, tokens: int) -> None:
+    """Drop simulated tokens at the controller that runs, or into the ledger of one that does not."""
+    words = ["drop", "tlaloc", "--count", str(tokens), "--simulate", "--state", str(programs.folder / "controller")]
+    command = [programs.tree.interpreter, "-m", "controller", *words]
+    done = subprocess.run(command, cwd=programs.tree.root, capture_output=True, check=False)
+    if done.returncode:
+        raise BenchError(f"{tokens} tokens were not dropped: {done.stderr.decode()[-500:]}")
 
 
 def acknowledge(client: paho.Client, received: Received) -> None:

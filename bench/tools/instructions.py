@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 from bench.tools.programs import BenchError, Programs, Running, system_program
 
@@ -60,10 +62,19 @@ class Meter:
         """Count from now on."""
         self._before, self._began = instructions(self._running), time.monotonic()
 
-    def count(self, of: int = 1) -> int:
-        """Return the instructions since then for each of so many; raises `BenchError`."""
+    def count(self) -> int:
+        """Return the instructions since then; raises `BenchError`."""
         rest = self.rest_per_s * (time.monotonic() - self._began)
-        return round((instructions(self._running) - self._before - rest) / of)
+        return round(instructions(self._running) - self._before - rest)
+
+    def median(self, times: int, act: Callable[[], object]) -> int:
+        """Return the median of what each of so many acts takes, as a search for garbage falls into some of them."""
+        counts = []
+        for _ in range(times):
+            self.begin()
+            act()
+            counts.append(self.count())
+        return round(median(counts))
 
 
 def instructions_to_the_end(programs: Programs, running: Running, seconds: float) -> int:

@@ -133,6 +133,11 @@ class Running:
             found[name] = int(rest.split()[0]) / 1024
         return found["Pss"], found["Rss"]
 
+    def written(self) -> int:
+        """Return how many bytes it has given to file systems on a disk; one in memory does not count them."""
+        fields = dict(line.split(": ") for line in Path(f"/proc/{self.pid}/io").read_text().splitlines())
+        return int(fields["write_bytes"])
+
     def status(self, name: str) -> int:
         """Return a number of /proc/PID/status, such as ``VmRSS``, which costs less than `memory`; in KiB if a size.
 
@@ -231,12 +236,12 @@ class Programs:
         broker.check()
         return port
 
-    def start_mosquitto(self, name: str, port: int) -> Running:
-        """Start a broker like `mosquitto` on a port; it may not listen yet."""
+    def start_mosquitto(self, name: str, port: int, file: Sequence[str] = ("persistence false",)) -> Running:
+        """Start a broker like `mosquitto` on a port, with its settings of a `file`; it may not listen yet."""
         configuration = self.folder / "mosquitto.conf"
         configuration.write_text(
-            f"listener {port} {HOST}\nallow_anonymous true\npersistence false\n"
-            "set_tcp_nodelay true\nmax_queued_messages 100000\n"
+            f"listener {port} {HOST}\nallow_anonymous true\nset_tcp_nodelay true\nmax_queued_messages 100000\n"
+            + "\n".join(file)
         )
         return self.start(name, [system_program("mosquitto"), "-c", str(configuration)])
 

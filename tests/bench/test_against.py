@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.against import command_line, trees
+from bench.against import command_line
 from bench.against.comparison import Figure, compared
+from bench.tools import trees
 from bench.tools.programs import ROOT, BenchError
 
 TINY = ["--rounds", "1", "--tokens", "2", "--burst", "10", "--posts", "4"]
