@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from companion.adapters.network.certificates import (
+    CERTIFICATE_FOR,
     CertificateError,
     Pair,
     check_pair,
@@ -79,7 +80,7 @@ class Tls(Struct, frozen=True):
         """Whether it serves a certificate that was made elsewhere."""
         return self._given.exists()
 
-    def switch_on(self, port: int, given: tuple[Path, Path] | None = None) -> None:
+    def switch_on(self, port: int, now: datetime, given: tuple[Path, Path] | None = None) -> None:
         """Serve the pages, which the companion has at a port of this machine, over TLS.
 
         haproxy's own unit is switched off where it serves nothing.
@@ -91,7 +92,7 @@ class Tls(Struct, frozen=True):
             _write(self._given, "".join(f"{path.absolute()}\n" for path in given), 0o600)
         else:
             self._given.unlink(missing_ok=True)
-            self._serve(self._signed(datetime.now(UTC)))
+            self._serve(self._signed(now))
         self._write_settings(port)
         if self.packaged.exists() and not _SERVES.search(self.packaged.read_text(errors="replace")):
             self.systemd("disable", "--now", "haproxy.service")
@@ -101,8 +102,8 @@ class Tls(Struct, frozen=True):
     def renew(self, port: int, now: datetime) -> list[str]:
         """Serve another certificate, and the pages from another port, where there is need; return what was done.
 
-        Another certificate is needed when ours ends soon or lacks a name or an address of this machine, or when the
-        files of the given one have changed. Raises `CertificateError` or `OSError`.
+        Another certificate is needed when ours ends soon, has yet to begin, or lacks a name or an address of this
+        machine, or when the files of the given one have changed. Raises `CertificateError` or `OSError`.
         """
         if not self.is_on:
             return []
@@ -124,7 +125,8 @@ class Tls(Struct, frozen=True):
             pair = _joined(certificate, key)
             return "" if pair == self.served.read_text() else pair
         served = read(self.served)
-        if signable_by(self.authority, self.hosts()) <= served.hosts and served.ends - now > EARLY:
+        is_valid = served.begins <= now < served.ends - EARLY
+        if is_valid and signable_by(self.authority, self.hosts()) <= served.hosts:
             return ""
         return self._signed(now)
 
@@ -140,17 +142,19 @@ class Tls(Struct, frozen=True):
         return sorted(set(self.hosts()) - signable_by(self.authority, self.hosts()))
 
     def _signed(self, now: datetime) -> str:
-        """Return a certificate and its key, by an authority that is made again once it has ended.
+        """Return a certificate and its key, by an authority that does not end before it.
 
-        A machine without a network may have made it while its clock stood in 1970.
+        One that would is made again with its key: phones have more than a year to trust it. A machine without a
+        network may have made it while its clock stood in 1970.
         """
         key = self.folder / "authority.key"
-        if not (key.exists() and self.authority.exists() and read(self.authority).ends > now):
-            made = make_authority(socket.gethostname(), self.hosts())
+        has_one = key.exists() and self.authority.exists()
+        if not has_one or read(self.authority).ends - now < CERTIFICATE_FOR:
+            made = make_authority(socket.gethostname(), self.hosts(), now, key.read_text() if has_one else "")
             _write(key, made.key, 0o600)
             _write(self.authority, made.certificate, 0o644)
         authority = Pair(self.authority.read_text(), key.read_text())
-        made = make_certificate(authority, signable_by(self.authority, self.hosts()))
+        made = make_certificate(authority, signable_by(self.authority, self.hosts()), now)
         return made.certificate + made.key
 
     def _serve(self, pair: str) -> None:
@@ -185,7 +189,7 @@ def command(
             return 0, ["The pages are served over plain http alone. Phones that trust the authority may keep it."]
         if action == "renew":
             return 0, tls.renew(port, datetime.now(UTC))
-        tls.switch_on(port, given)
+        tls.switch_on(port, datetime.now(UTC), given)
     except (CertificateError, OSError) as error:
         return 1, [f"The pages cannot be served over TLS: {error}"]
     state = tls.systemd("is-active", f"{UNIT}.service")

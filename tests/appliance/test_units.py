@@ -109,6 +109,11 @@ def test_the_backup_of_every_night_is_a_command_that_there_is_and_has_the_capabi
     assert "Persistent=true" in timer, "a temple is switched off at night"
 
 
+def test_the_certificate_is_looked_at_as_soon_as_the_clock_is_set() -> None:
+    timer = (ROOT / "systemd" / "templo-tls-renew.timer").read_text()
+    assert {"OnClockChange=yes", "OnUnitActiveSec=15min"} <= set(timer.splitlines())
+
+
 def test_the_settings_of_the_boot_partition_are_applied_before_anything_uses_them() -> None:
     boot = unit("templo-mayor-boot")
     assert boot["ExecStart"] == ["/usr/libexec/templo-mayor/boot"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
 from urllib.parse import urldefrag, urlsplit
@@ -65,7 +66,7 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
     """Return the address of every page, for somebody who plays at each table."""
     home, services = companion.home, companion.home.services
     authority = folder / "authority.pem"
-    authority.write_text(certificates.make_authority("temple", ["temple"]).certificate)
+    authority.write_text(certificates.make_authority("temple", ["temple"], datetime.now(UTC)).certificate)
     (folder / f"{'w' * 32}.env").write_text("TEMPLO_BROKER_USER=one\nTEMPLO_BROKER_PASSWORD=two\n")
     home.configure(first_start="on", authority=str(authority), offered=Offered(folder))
     home.network = Network(

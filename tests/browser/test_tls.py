@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ ServiceWorkerRegistration.prototype.showNotification = async (words, { body, tag
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     machine = Machine(tmp_path / "tls")
-    machine.tls.switch_on(80)
+    machine.tls.switch_on(80, datetime.now(UTC))
     return machine
 
 

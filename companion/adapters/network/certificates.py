@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import secrets
 import ssl
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-AUTHORITY_DAYS = 3650
-CERTIFICATE_DAYS = 397
+AUTHORITY_FOR = timedelta(days=3650)
+CERTIFICATE_FOR = timedelta(days=397)
 """Phones refuse a server's certificate that is valid for much longer, even if they trust its authority."""
+
+BEGINS_EARLIER = timedelta(days=1)
+"""A certificate begins so long before it is made: a phone's clock may be behind this machine's."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 HOME_DOMAINS = ("local", "localhost", "lan", "home.arpa", "internal")
 """Domains that no public name ends in: an authority may sign names in them, whatever the machine is called later."""
@@ -38,16 +42,19 @@ class Pair(Struct, frozen=True):
 
 
 class Certificate(Struct, frozen=True):
-    """What a certificate says: for which names and addresses it is valid, until when, and its fingerprint."""
+    """What a certificate says: for which names and addresses it is valid, from when until when, its fingerprint."""
 
     hosts: frozenset[str]
+    begins: datetime
     ends: datetime
     fingerprint: str
     """SHA-256, in pairs of hexadecimal digits with colons between them."""
 
 
-def make_authority(machine: str, names: Iterable[str]) -> Pair:
-    """Make an authority for a machine of this name.
+def make_authority(machine: str, names: Iterable[str], now: datetime, key: str = "") -> Pair:
+    """Make an authority for a machine of this name, valid from 1970 on: only its end depends on this machine's clock.
+
+    With the key of an earlier one, phones that trust either of them accept what it signs.
 
     It can sign any address, but only the given names and what ends in `HOME_DOMAINS`: with its key nobody can pose as
     a public site to a phone that trusts it.
@@ -60,10 +67,10 @@ def make_authority(machine: str, names: Iterable[str]) -> Pair:
         "subjectKeyIdentifier": "hash",
         "nameConstraints": "critical," + ",".join(f"permitted;{each}" for each in dict.fromkeys(permitted)),
     }
-    return _made(f"Templo Mayor on {machine}", AUTHORITY_DAYS, extensions)
+    return _made(f"Templo Mayor on {machine}", (_EPOCH, now + AUTHORITY_FOR), extensions, key=key)
 
 
-def make_certificate(authority: Pair, hosts: Iterable[str]) -> Pair:
+def make_certificate(authority: Pair, hosts: Iterable[str], now: datetime) -> Pair:
     """Make a certificate for names and addresses; raises `CertificateError`.
 
     They must be among what the authority may sign (`signable_by`), or nobody accepts the certificate.
@@ -80,7 +87,8 @@ def make_certificate(authority: Pair, hosts: Iterable[str]) -> Pair:
         "authorityKeyIdentifier": "keyid",
         "subjectAltName": ",".join(alternatives),
     }
-    return _made("Templo Mayor", CERTIFICATE_DAYS, extensions, authority)
+    begins = now - BEGINS_EARLIER
+    return _made("Templo Mayor", (begins, begins + CERTIFICATE_FOR), extensions, authority)
 
 
 def signable_by(authority: Path, hosts: Iterable[str]) -> frozenset[str]:
@@ -93,18 +101,15 @@ def signable_by(authority: Path, hosts: Iterable[str]) -> frozenset[str]:
 
 def read(file: Path) -> Certificate:
     """Read a certificate; raises `CertificateError`."""
-    text = _openssl(
-        "x509", "-in", str(file), "-noout", "-enddate", "-fingerprint", "-sha256", "-ext", "subjectAltName"
-    )
+    text = _openssl("x509", "-in", str(file), "-noout", "-dates", "-fingerprint", "-sha256", "-ext", "subjectAltName")
+    begins = re.search(r"^notBefore=(.+)$", text, re.MULTILINE)
     ends = re.search(r"^notAfter=(.+)$", text, re.MULTILINE)
     fingerprint = re.search(r"^sha256 Fingerprint=(\S+)$", text, re.MULTILINE | re.IGNORECASE)
-    if not ends or not fingerprint:
+    if not begins or not ends or not fingerprint:
         raise CertificateError(f"{file} is no certificate that openssl can describe: {text[:200]!r}")
     hosts = [each.lower() for each in re.findall(r"DNS:([^,\s]+)", text)]
     hosts += [str(ipaddress.ip_address(each)) for each in re.findall(r"IP Address:([^,\s]+)", text)]
-    return Certificate(
-        frozenset(hosts), datetime.fromtimestamp(ssl.cert_time_to_seconds(ends[1]), UTC), fingerprint[1]
-    )
+    return Certificate(frozenset(hosts), _time(begins[1]), _time(ends[1]), fingerprint[1])
 
 
 def check_pair(certificate: Path, key: Path) -> None:
@@ -134,22 +139,38 @@ def _signable(hosts: Iterable[str]) -> tuple[list[str], list[str]]:
     return sorted(names), sorted(addresses)
 
 
-def _made(name: str, days: int, extensions: dict[str, str], by: Pair | None = None) -> Pair:
-    """Make a key and a certificate for it, signed by an authority or by itself."""
+def _made(
+    name: str,
+    valid: tuple[datetime, datetime],
+    extensions: dict[str, str],
+    by: Pair | None = None,
+    key: str = "",
+) -> Pair:
+    """Make a certificate for a given key or another, signed by an authority or by itself."""
     with TemporaryDirectory() as folder:
         path = Path(folder)
-        lines = ["[req]", "distinguished_name=name", "x509_extensions=extensions", "[name]", "[extensions]"]
-        lines += [f"{key}={value}" for key, value in extensions.items()]
+        own, signer = str(path / "key"), str(path / "by")
+        lines = ["[req]", "distinguished_name=name", "[name]", "[policy]", "commonName=supplied"]
+        lines += ["[ca]", "default_ca=own", "[own]", "policy=policy", "rand_serial=yes", f"database={path}/made"]
+        lines += ["[extensions]", *(f"{each}={value}" for each, value in extensions.items())]
         (path / "config").write_text("\n".join(lines) + "\n")
-        arguments = ["req", "-x509", "-config", str(path / "config"), *_KEY, "-keyout", str(path / "key")]
-        arguments += ["-out", str(path / "certificate"), "-days", str(days), "-subj", f"/CN={_printable(name)}"]
-        arguments += ["-set_serial", f"0x{secrets.token_hex(16)}", "-sha256"]
-        if by:
-            (path / "by.pem").touch(mode=0o600)
-            (path / "by.pem").write_text(by.certificate + by.key)
-            arguments += ["-CA", str(path / "by.pem"), "-CAkey", str(path / "by.pem")]
-        _openssl(*arguments)
+        for file, content in (("made", ""), ("key", key), ("by", by.certificate + by.key if by else "")):
+            (path / file).touch(mode=0o600)
+            (path / file).write_text(content)
+        config = ("-config", str(path / "config"))
+        of = ("-key", own) if key else (*_KEY, "-keyout", own)
+        _openssl("req", "-new", *config, *of, "-subj", f"/CN={_printable(name)}", "-out", str(path / "request"))
+        # `openssl req` and `x509` take the day of a beginning from OpenSSL 3.4 on; Debian 12 has 3.0.
+        begins, ends = (f"{each:%Y%m%d%H%M%SZ}" for each in valid)
+        arguments = ["-batch", "-notext", "-md", "sha256", "-extensions", "extensions", "-outdir", folder]
+        arguments += ["-startdate", begins, "-enddate", ends, "-in", str(path / "request")]
+        arguments += ["-cert", signer, "-keyfile", signer] if by else ["-selfsign", "-keyfile", own]
+        _openssl("ca", *config, *arguments, "-out", str(path / "certificate"))
         return Pair((path / "certificate").read_text(), (path / "key").read_text())
+
+
+def _time(text: str) -> datetime:
+    return _EPOCH + timedelta(seconds=ssl.cert_time_to_seconds(text))
 
 
 def _printable(name: str) -> str:

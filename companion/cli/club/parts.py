@@ -8,6 +8,7 @@ import secrets
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -218,10 +219,10 @@ class _Planner:
     def _certificate(self) -> tuple[Path, Path]:
         """Make a certificate for every name and address of this machine; return its file and its authority's."""
         served, authority = self._folder / "server.pem", self._folder / "authority.pem"
-        hosts = addresses.own_hosts()
+        hosts, now = addresses.own_hosts(), datetime.now(UTC)
         try:
-            made = certificates.make_authority(addresses.own_names()[1], hosts)
-            pair = certificates.make_certificate(made, hosts)
+            made = certificates.make_authority(addresses.own_names()[1], hosts, now)
+            pair = certificates.make_certificate(made, hosts, now)
         except certificates.CertificateError as error:
             raise LaunchError(f"The pages cannot be served over TLS: {error}") from None
         create_private(served)

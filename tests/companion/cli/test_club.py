@@ -17,6 +17,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -335,7 +336,8 @@ def test_typed_lines_count_when_they_are_finished_and_a_closed_terminal_is_notic
 
 
 def test_haproxy_takes_the_configuration_for_any_number_of_workers(tmp_path: Path) -> None:
-    pair = make_certificate(make_authority("club", []), ["localhost"])
+    now = datetime.now(UTC)
+    pair = make_certificate(make_authority("club", [], now), ["localhost"], now)
     (tmp_path / "server.pem").write_text(pair.certificate + pair.key)
     workers = {f"worker-{n}": f"127.0.0.1:{8000 + n}" for n in range(1, 17)}
     file = tmp_path / "haproxy.cfg"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import ssl
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.companion.web.conftest import Browser, WebHome, text_of
 @pytest.fixture
 def authority(home: WebHome, tmp_path: Path) -> str:
     file = tmp_path / "authority.pem"
-    file.write_text(certificates.make_authority("raspberrypi", ["raspberrypi"]).certificate)
+    file.write_text(certificates.make_authority("raspberrypi", ["raspberrypi"], datetime.now(UTC)).certificate)
     home.configure(authority=str(file))
     return file.read_text()
 
