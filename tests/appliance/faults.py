@@ -159,5 +159,10 @@ def flooded(machine: Machine) -> None:
     written = machine.run("journalctl --unit=templo-controller --output=cat | grep -c '^[0-9]*$' || true")
     must(f"of {FLOOD} lines at once the journal has {MOST_LINES} at most", 0 < int(written) <= MOST_LINES)
     say("lines of them in the journal", written.strip())
+    must(
+        "the broker logs into no file, which nothing would bound",
+        machine.run("find /var/log/mosquitto -size +0 -type f"),
+        "",
+    )
     machine.run(f"rm -r {folder}; systemctl daemon-reload; systemctl restart templo-controller")
     machine.until("the temple counts", machine.counts)

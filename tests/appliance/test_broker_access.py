@@ -8,6 +8,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -156,6 +157,17 @@ def guests(broker: Broker, installation: Installation) -> Iterator[dict[str, Gue
     yield users
     for guest in users.values():
         guest.leave()
+
+
+def test_the_broker_writes_no_log_of_its_own_which_nothing_bounds(installation: Installation, tmp_path: Path) -> None:
+    file = tmp_path / "mosquitto.log"
+    with mosquitto(tmp_path, config=f"log_dest file {file}\n{installation.config()}") as broker:
+        Guest(broker.port, None, None).leave()
+        os.kill(broker.pid, signal.SIGHUP)
+        eventually(lambda: "Reloading config" in broker.log(), what="a reload")
+        Guest(broker.port, None, None).leave()
+        eventually(lambda: broker.log().count("not authorised") == 2, what="two strangers in its output")
+    assert not file.exists()
 
 
 def waited(guest: Guest, last: str) -> set[str]:

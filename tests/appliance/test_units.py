@@ -172,6 +172,22 @@ def test_the_broker_is_started_again_however_often_it_ends_but_not_with_a_config
     assert {"StartLimitIntervalSec=0", "Restart=always", "RestartPreventExitStatus=3 13"} <= set(lines)
 
 
+@pytest.mark.parametrize("file", sorted((ROOT / "systemd").glob("*.service")), ids=lambda file: file.stem)
+def test_what_is_started_again_by_itself_may_log_200_lines_in_30_s_at_most(file: Path) -> None:
+    """The journal bounds itself, and a flood in it would push out what others logged."""
+    directives = unit(file.stem)
+    if "Restart" in directives:
+        assert directives["LogRateLimitIntervalSec"] == ["30"]
+        assert int(directives["LogRateLimitBurst"][0]) <= 200
+
+
+def test_the_broker_logs_to_the_journal_with_the_same_limit() -> None:
+    lines = (ROOT / "systemd" / "mosquitto.service.d" / "templo-mayor.conf").read_text().splitlines()
+    assert {"LogRateLimitIntervalSec=30", "LogRateLimitBurst=200"} <= set(lines)
+    config = (ROOT / "systemd" / "mosquitto" / "templo.conf").read_text()
+    assert config.index("log_dest none\n") < config.index("log_dest stderr\n")
+
+
 @pytest.mark.parametrize("name", UNITS)
 def test_a_wrong_setting_is_reported_to_systemd_and_starts_nothing_anew(name: str, tmp_path: Path) -> None:
     settings = tmp_path / "wrong.toml"
