@@ -123,7 +123,7 @@ def by_game(played: Sequence[Play]) -> list[GameStatistics]:
         games[play.table.charter.game].append(play)
     found = []
     for game, of_it in games.items():
-        lengths = sorted(play.minutes for play in of_it)
+        lengths = sorted(play.minutes for play in of_it if play.minutes) or [0]
         most = max(of_it, key=lambda play: play.tokens)
         longest = max(of_it, key=lambda play: play.minutes)
         middle = lengths[len(lengths) // 2]
@@ -134,12 +134,13 @@ def by_game(played: Sequence[Play]) -> list[GameStatistics]:
 def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> tuple[int, int]:
     """Return the median length of the games of a preset that people played here, and how many they were."""
     lengths = sorted(
-        minutes(table)
+        lasted
         for table in tables
         if (table.charter.game, table.preset) == (game, preset)
         and table.phase == "over"
         and not table.is_closed
         and any(chair.taken for chair in table.chairs)
+        and (lasted := minutes(table))
     )
     return (lengths[len(lengths) // 2] if lengths else 0), len(lengths)
 

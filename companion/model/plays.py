@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from uuid import UUID, uuid5
 
 from companion.games.kit import Json, Result, Seat
@@ -10,6 +10,9 @@ from companion.model.table import ServiceError, Table
 
 _OURS = UUID("4a1ccf3f-6a37-5d0e-9a54-25a1f6c0d1c8")
 """Names and tables get the same ids in every file, so that a person in two imported files is one person."""
+
+LONGEST = timedelta(days=30)
+"""What seems to have lasted longer is a game in which the machine's clock was set: it may have begun in 1970."""
 
 
 def result_of(table: Table) -> Result:
@@ -28,11 +31,17 @@ def _standing(result: Result, seat: Seat) -> tuple[bool, int]:
     return seat not in result.winners, -result.points.get(seat, 0)
 
 
+def began(table: Table) -> datetime:
+    """Return when a table's game began, or when it ended if the clock was set in between."""
+    at, ended = table.began_at or table.charter.opened_at, table.ended_at
+    return at if ended is None or timedelta(0) <= ended - at <= LONGEST else ended
+
+
 def minutes(table: Table) -> int:
-    """Return how long a game that is over lasted."""
+    """Return how long a game that is over lasted; 0 if the clock was set meanwhile."""
     if table.began_at is None or table.ended_at is None:
         return 0
-    return round((table.ended_at - table.began_at).total_seconds() / 60)
+    return round((table.ended_at - began(table)).total_seconds() / 60)
 
 
 def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | None = None) -> dict[str, Json]:
@@ -43,8 +52,7 @@ def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | Non
     """
     result = result_of(table)
     names = {chair.seat: chair.name or roles[chair.seat] for chair in table.chairs}
-    began = table.began_at or table.charter.opened_at
-    changed = _time(table.ended_at or began, zone)
+    changed = _time(table.ended_at or began(table), zone)
     order = ranked(table, result)
     standings = [_standing(result, seat) for seat in order]
     ids = {seat: n for n, seat in enumerate(table.seats, start=1)}
@@ -81,7 +89,7 @@ def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | Non
                 "uuid": _id("table", table.id),
                 "modificationDate": changed,
                 "entryDate": changed,
-                "playDate": _time(began, zone),
+                "playDate": _time(began(table), zone),
                 "usesTeams": False,
                 "durationMin": minutes(table),
                 "ignored": False,

@@ -116,7 +116,7 @@ def tokens(name: str) -> Iterator[str]:
 
 def count(levels: Mapping[God, Level], messages: list[PipelineMessage]) -> dict[God, int]:
     """Return how many tokens the program's own counters make of messages."""
-    slots = Slots(StillBeams(lambda: None), levels, Limits())
+    slots = Slots(StillBeams(lambda: None, time.monotonic_ns), levels, Limits())
     counted = dict.fromkeys(God, 0)
     found = [slots.take(each) for each in messages if isinstance(each, EdgeSeen | EdgesLost | LevelRead)]
     found.append(slots.advance(time.monotonic_ns() + 10**10))

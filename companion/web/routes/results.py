@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from werkzeug.exceptions import NotFound
 
 from companion.games import registry
-from companion.model.plays import bg_stats, result_of
+from companion.model.plays import began, bg_stats, result_of
 from companion.model.table import Table
 from companion.web.rendering import names
 from companion.web.rendering.renderer import story_folder
@@ -82,7 +82,7 @@ def _drawn(template: str, table: Table, **more: Any) -> str:
             "words": words,
             "ems": names.ems,
             "title": table.title,
-            "day": words.day(table.began_at or table.charter.opened_at),
+            "day": words.day(began(table)),
             "end": end,
             "game": registry.parts(table.charter.game)[0],
             "said": here.renderer.title_of_end(words, end),

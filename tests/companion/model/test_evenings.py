@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, date, timedelta, timezone
 
+import pytest
+
 from companion.model.evenings import by_game, by_person, by_temple, curve, evenings, plays, usual_minutes
+from companion.model.plays import began, bg_stats, minutes
 from companion.model.table import Table
 from tests.companion.conftest import EVENING, Home
 
@@ -62,6 +65,22 @@ def test_a_game_has_its_usual_length_its_longest_play_and_the_one_with_most_toke
     assert record.longest.table.id == long.id
     assert record.most_tokens
     assert (record.most_tokens.table.id, record.most_tokens.tokens) == (middle.id, 5)
+
+
+@pytest.mark.parametrize("set_by", [timedelta(days=365 * 56), timedelta(days=-400)])
+def test_a_game_in_which_the_machines_clock_was_set_has_no_length_and_the_day_of_its_end(
+    home: Home, set_by: timedelta
+) -> None:
+    """A Raspberry Pi has no clock of its own: without a network it may begin a game in 1970."""
+    home.clock.now -= set_by
+    odd = played(home, "Ana", "Ben", minutes=round(set_by.total_seconds() / 60) + 30)
+    assert odd.ended_at == EVENING + timedelta(minutes=30)
+    usual = played(home, "Ana", "Ben", minutes=40)
+    assert (minutes(odd), began(odd), began(usual)) == (0, odd.ended_at, usual.began_at)
+    (record,) = by_game(plays([odd, usual]))
+    assert (record.played, record.minutes, record.longest.table.id) == (2, 40, usual.id)
+    assert usual_minutes([odd, usual], "mexica", odd.preset) == (40, 1)
+    assert bg_stats(odd, "Mexica", dict.fromkeys(odd.seats, ""), UTC)["plays"][0]["playDate"][:10] == "2026-11-21"
 
 
 def test_what_a_correction_adds_or_takes_away_counts_with_the_tokens(home: Home) -> None:
