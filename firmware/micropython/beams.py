@@ -18,6 +18,7 @@ FREQUENCY = 1000000 * _CYCLES // TICK_US
 DEPTH = 9
 _ROUND_US = TICK_US << 16
 _SLACK_US = 50000
+_X_TO_ISR, _PUSH = 0xA0C1, 0x8000  # mov(isr, x) and push(noblock): to assemble a text takes 10 ms, each time
 _FDEBUG = 0x50200008  # PIO 0: bits 0 to 3 say that a full queue made a machine wait
 
 
@@ -143,8 +144,8 @@ class Beam:
 
     def falls(self):
         """Return how often the beam went dark since the start."""
-        self._falls.exec("mov(isr, x)")
-        self._falls.exec("push(noblock)")
+        self._falls.exec(_X_TO_ISR)
+        self._falls.exec(_PUSH)
         return 0xFFFFFFFF - self._falls.get()
 
     def lost(self):

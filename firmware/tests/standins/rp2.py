@@ -116,6 +116,8 @@ tapes = {}
 CLAIMED = 4
 """The machine that a Pico W's own Wi-Fi uses."""
 
+_WORDS = {0xA0C1: "mov(isr, x)", 0x8000: "push(noblock)"}
+
 deaf = set()
 """By a machine's bit: those that stand still, until they are restarted."""
 
@@ -140,7 +142,8 @@ class StateMachine:
         self._start_us = self._end_us = self._stuck = None
 
     def exec(self, text):
-        """Carry out the few instructions that load the registers."""
+        """Carry out one of the few instructions that a temple uses, as a text or as a word."""
+        text = _WORDS.get(text, text)
         if text == "mov(isr, null)":
             self._isr = 0
         elif text == "in_(x, 5)":
