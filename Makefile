@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test repository image pi appliance firmware conformance validate check layout bench lab chaos crash soak pictures docs hardware hardware-test kernel physics release reproducible clean
+.PHONY: help demo starter club temple sheets test coverage fresh packages packages-test repository image pi pico appliance firmware conformance validate check layout bench lab chaos crash soak pictures docs hardware hardware-test kernel physics release reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -74,6 +74,12 @@ image: ## build an image for a Raspberry Pi's card into build, from Debian's arc
 
 pi: ## start that image in an emulated Raspberry Pi, and try what an owner meets
 	@"$${PYTHON:-python3}" -m tests.pi.run $(ARGS)
+
+pico: ## run a Pico's own firmware on an emulated RP2040: scenarios, power cuts, a full ledger
+	@tests/system-packages firmware
+	@tools/environment $(WORK),pico
+	@.venv/bin/python -m tests.pico.emulator
+	@.venv/bin/python -m tests.pico.run $(ARGS)
 
 appliance: ## install the packages on a Debian 13, boot it, and try what an owner meets
 	@"$${PYTHON:-python3}" -m tests.appliance.booted $(ARGS)

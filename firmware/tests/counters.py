@@ -81,7 +81,8 @@ def reference(timeline: Timeline, limits: Limits) -> dict[God, list[CountedToken
     return found
 
 
-def _pico_job(job: Job, **more: Any) -> Path:
+def pico_job(job: Job, **more: Any) -> Path:
+    """Write what the Pico's files are to play, and return its folder."""
     limits = job.script.limits(Limits())
     chosen = {
         "temple": job.temple,
@@ -113,13 +114,13 @@ def _run_pico(words: list[str]) -> Findings:
 
 def pico_cpython(job: Job) -> Findings:
     """Run the Pico's files under CPython."""
-    return _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job))])
+    return _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(pico_job(job))])
 
 
 def pico_micropython(job: Job) -> Findings:
     """Run the Pico's files under a real MicroPython."""
     script = HERE / "pico_micropython.py"
-    return _run_pico(["node", str(HERE / "micropython.mjs"), str(NODE), str(script), str(_pico_job(job))])
+    return _run_pico(["node", str(HERE / "micropython.mjs"), str(NODE), str(script), str(pico_job(job))])
 
 
 def pico_emulated(job: Job) -> Findings:
@@ -127,7 +128,7 @@ def pico_emulated(job: Job) -> Findings:
     limits = job.script.limits(Limits())
     found = pico_pio.run(story(job.timeline), limits.min_clear // 1000)
     assert found["stalled"] == [False, False]
-    return _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job, tapes=found["words"]))])
+    return _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(pico_job(job, tapes=found["words"]))])
 
 
 LOOKS = 4

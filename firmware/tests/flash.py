@@ -27,9 +27,9 @@ class PowerCut(Exception):
 class Flash(UserContext):
     """A flash in memory. After `budget` operations more its power fails, in the middle of the last one."""
 
-    def __init__(self) -> None:
-        self.cells = bytearray(b"\xff" * (SECTOR * SECTORS))
-        self.erases = [0] * SECTORS
+    def __init__(self, sectors: int = SECTORS) -> None:
+        self.cells = bytearray(b"\xff" * (SECTOR * sectors))
+        self.erases = [0] * sectors
         self.programmed = 0
         self.budget = -1
         self.operations = 0
@@ -72,7 +72,7 @@ class Flash(UserContext):
 def mounted(flash: Flash, fresh: bool = False) -> LittleFS:
     """Mount it as MicroPython does: sectors of 4 kB, programmed 256 bytes at a time."""
     fs = LittleFS(
-        context=flash, mount=False, block_size=SECTOR, block_count=SECTORS,
+        context=flash, mount=False, block_size=SECTOR, block_count=len(flash.erases),
         prog_size=256, read_size=32, cache_size=1024, lookahead_size=32, block_cycles=100,
     )  # fmt: skip
     if fresh:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,7 @@ from controller.core.counting import MS, Detection, Limits
 from controller.simulation.parser import read
 from controller.simulation.timeline import Change, Restart, expand
 from firmware.tests import uno
-from firmware.tests.counters import COUNTERS, job, reference
+from firmware.tests.counters import COUNTERS, Findings, Job, job, reference
 from templo.contract import Emitters, God
 from tests.brokers import HOST, free_port, mosquitto
 from tests.controller.program import ROOT, environment
@@ -76,7 +76,12 @@ class Companion:
 @pytest.fixture(scope="session")
 def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
     uno.build()
-    folder = tmp_path_factory.mktemp("companion")
+    with running_companion(tmp_path_factory.mktemp("companion")) as companion:
+        yield companion
+
+
+@contextmanager
+def running_companion(folder: Path) -> Iterator[Companion]:
     with mosquitto(folder) as broker:
         words = ["companion", "run", "--host", HOST, "--port", str(free_port()), "--state", str(folder / "state")]
         with (folder / "log").open("wb") as log:
@@ -107,7 +112,9 @@ AWAY_NS = 6_000 * MS
 """How long a Pi's program may take, at `SLOWLY`, until it counts again: nobody knows better when that was."""
 
 
-def compared(kept: list[Kept], expected: list[Detection], cuts: list[Restart], limits: Limits) -> None:
+def compared(
+    kept: list[Kept], expected: list[Detection], cuts: list[Restart], limits: Limits, boot_ns: int = BOOT_NS
+) -> None:
     """Compare what a board counted with what it should: each once, in order, missing only what a cut may cost."""
     left = list(kept)
     for token in expected:
@@ -116,7 +123,7 @@ def compared(kept: list[Kept], expected: list[Detection], cuts: list[Restart], l
             continue
         end_ns = token.start_ns + token.width_ns
         assert any(
-            end_ns > cut.at_ns - COMMIT_NS and token.start_ns < cut.at_ns + cut.for_ns + BOOT_NS for cut in cuts
+            end_ns > cut.at_ns - COMMIT_NS and token.start_ns < cut.at_ns + cut.for_ns + boot_ns for cut in cuts
         ), f"{token} is missing; next is {left[:1]}"
     assert not left, f"kept and never fell: {left}"
 
@@ -169,7 +176,13 @@ def test_every_counter_comes_to_the_same_tokens(
     slowly = pi and any(isinstance(moment, Restart) for moment in moments)
     speed = IN_REAL_TIME if pi and file.stem in READ_AGAIN else SLOWLY if slowly else SPEED
     one = job(file, script, tmp_path, companion.port, counter, speed)
-    found = COUNTERS[counter](one)
+    judged(companion, counter, one, COUNTERS[counter](one))
+
+
+def judged(companion: Companion, counter: str, one: Job, found: Findings | None, boot_ns: int = BOOT_NS) -> None:
+    """Compare what reached the companion with the scenario: an `AssertionError` says what differs."""
+    script, file, moments = one.script, one.file, one.timeline.moments
+    pi = counter in PI
     kept = companion.kept(one.temple)
     # Edges that are lost on their way are lost in a Pi's kernel: a board hears what its own pins do.
     unheard = any(isinstance(moment, Change) and not moment.edge_seen for moment in moments)
@@ -177,7 +190,10 @@ def test_every_counter_comes_to_the_same_tokens(
         limits = script.limits(Limits())
         cuts = [moment for moment in moments if isinstance(moment, Restart)]
         for god, expected in reference(one.timeline, limits).items():
-            (compared_loosely if pi else compared)(kept[god], expected, cuts, limits)
+            if pi:
+                compared_loosely(kept[god], expected, cuts, limits)
+            else:
+                compared(kept[god], expected, cuts, limits, boot_ns)
     restarts = any(isinstance(moment, Restart) for moment in moments)
     # Nothing switches the emitters of the boards here.
     if found is not None and not unheard and script.emitters is Emitters.FIXED:

@@ -77,6 +77,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "image",
         "kernel",
         "pi",
+        "pico",
         "lab",
         "layout",
         "bench",

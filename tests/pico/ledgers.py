@@ -1,0 +1,116 @@
+"""The ledger on the emulated chip's own flash: power cuts in the middle of what is written, and a full ledger."""
+
+from __future__ import annotations
+
+import json
+import random
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from firmware.tests.flash import Flash, ledger_on, mounted
+from tests.pico import chip, play
+from tests.pico.play import Board
+
+ALONE = json.dumps(
+    {"ssid": "none", "wifi_password": "", "broker": "127.0.0.1", "port": 1, "ntp": "127.0.0.1", "temple": "alone"}
+).encode()
+"""The settings of a board whose broker never answers."""
+
+WIDTH_US, EVERY_US = 8_000, 300_000
+SETTLED_US = 3_000_000
+
+
+@dataclass
+class Cut:
+    """What the flash holds if its power fails in one operation, and how many tokens had been recorded by then."""
+
+    flash: bytes
+    recorded: int
+    fallen: int
+    """The last token that had begun to fall, from 0 on."""
+
+
+def cuts(board: Board, tokens: int) -> list[Cut]:
+    """Let tokens fall, alternately, and return what a power cut leaves in each operation of the flash."""
+    found: list[Cut] = []
+    board.settings = ALONE
+    board.wires.cut = True
+    board.chip.torn = lambda half: found.append(Cut(half, board.recorded, fallen))
+    fallen = -1
+    board.count()
+    begun_us = board.us
+    for fallen in range(tokens):
+        pin, at_us = 16 + fallen % 2, begun_us + fallen * EVERY_US
+        up_us = at_us + WIDTH_US + 1_000 * fallen
+        board.chip.at(at_us - board.passed_us, lambda pin=pin: board.chip.pin(pin, False))  # type: ignore[misc]
+        board.chip.at(up_us - board.passed_us, lambda pin=pin: board.chip.pin(pin, True))  # type: ignore[misc]
+        board.chip.run(lambda until=at_us + EVERY_US: board.us >= until, SETTLED_US)  # type: ignore[misc]
+    if not board.chip.run(lambda: board.recorded == tokens, SETTLED_US):
+        raise chip.Dead(f"{board.recorded} of {tokens} tokens recorded")
+    return found
+
+
+def read(flash: bytes) -> list[int]:
+    """Return the width of each token in a flash's ledger, in microseconds, as the ledger itself reads it."""
+    cells = Flash(chip.FILES)
+    cells.cells[:] = flash[chip.FILES_AT : chip.FILES_AT + len(cells.cells)]
+    numbers = count(1)
+    with ledger_on(mounted(cells)) as module:
+        ledger = module.Ledger("/ledger", lambda: next(numbers).to_bytes(16, "big"))
+        return [ledger.read(seq)[3] for seq in range(1, ledger.last_seq + 1)]
+
+
+def judged(found: list[Cut]) -> str:
+    """Return what is wrong with what the cuts left, or nothing."""
+    for number, each in enumerate(found):
+        widths = read(each.flash)
+        if not each.recorded <= len(widths) <= each.fallen + 1:
+            return f"cut {number}: {len(widths)} tokens, of {each.recorded} recorded and {each.fallen + 1} fallen"
+        for place, width_us in enumerate(widths):
+            if abs(width_us - WIDTH_US - 1_000 * place) > 40:
+                return f"cut {number}: token {place + 1} has {width_us} us"
+    return ""
+
+
+def restarted(flash: bytes, chance: random.Random) -> Board:
+    """Return a board that counts with this flash."""
+    board = Board(flash, chance)
+    board.wires.cut = True
+    board.held = False
+    board.wait_for_turns()
+    return board
+
+
+def full(files: dict[str, bytes], most: int | None = None) -> tuple[bytes, int]:
+    """Return a file system with these files and a ledger of so many undelivered tokens, or as many as it takes."""
+    cells = Flash(chip.FILES)
+    fs = mounted(cells, fresh=True)
+    for name, data in files.items():
+        with fs.open(name, "wb") as out:
+            out.write(data)
+    numbers = count(1)
+    with ledger_on(fs) as module:
+        ledger = module.Ledger("/ledger", lambda: next(numbers).to_bytes(16, "big"))
+        with suppress(module.LedgerFull):
+            while most is None or ledger.last_seq < most:
+                step = module.SEGMENT - 1 if most is None else min(module.SEGMENT - 1, most - ledger.last_seq)
+                ledger.record([(1, 1_795_286_527_123, 12_000, [])] * step)
+        last = ledger.last_seq
+        ledger.close()
+    return bytes(cells.cells), last
+
+
+def opened(uf2: Any, most: int | None, chance: random.Random) -> dict[str, Any]:
+    """Start a chip with a ledger of undelivered tokens; return how long that takes, in its own time."""
+    image, tokens = full(play.files() | {"settings.json": ALONE}, most)
+    board = Board(chip.flash_of(uf2, image), chance)
+    board.wires.cut = True
+    board.read_files()
+    board.held = False
+    board.wait_for_turns()
+    begun_us = board.us
+    if not board.chip.run(lambda: board.recorded, 60_000_000):
+        raise chip.Dead("the ledger never opened")
+    return {"tokens": tokens, "recorded": board.recorded, "us": board.us - begun_us, "resets": board.chip.resets}
