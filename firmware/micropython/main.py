@@ -28,6 +28,7 @@ from notices import FILE, Notices
 from slots import Limits
 from temple import KIND, SOFTWARE, Temple
 
+FOLDER = "tokens"  # no module's name: MicroPython imports a folder before a file, and would start once only
 WATCHDOG_MS = 8000
 _WATCHDOG_CLEAR = 0x4005B000  # RP2040 data sheet, 4.7.6 and 2.1.2: writing ones here clears bits of CTRL
 _WATCHDOG_ENABLE = 1 << 30
@@ -194,7 +195,7 @@ def _opened(device):
 
 def open_ledger():
     """Open the record in this board's flash."""
-    return Ledger("ledger", lambda: os.urandom(16))
+    return Ledger(FOLDER, lambda: os.urandom(16))
 
 
 def dial(host, port, there, names, now_ms):

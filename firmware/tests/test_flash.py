@@ -58,6 +58,12 @@ def test_a_token_costs_one_erased_sector_at_most() -> None:
     assert SECTORS * 100_000 / erased > 15_000_000
 
 
+def test_the_ledger_s_folder_hides_no_module() -> None:
+    """MicroPython takes a folder before a file of the same name: the next start would import it."""
+    (folder,) = re.findall(r'^FOLDER = "(\w+)"', (FOLDER / "main.py").read_text(), re.MULTILINE)
+    assert folder not in {file.stem for file in FOLDER.glob("*.py")}
+
+
 ROW_US, BYTE_US = 1_000, 0.5
 """More than a Pico takes for a row that is read and checked, and for a byte of its flash that littlefs reads."""
 
