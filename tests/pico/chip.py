@@ -35,8 +35,8 @@ _ROSC, _DOOR = 0x40060, 0x40080
 _RANDOM_BIT = 0x1C
 _READ_ID, _STATUS, _PROGRAM, _ERASE, _ERASE_BLOCK = 0x4B, 0x05, 0x02, 0x20, 0xD8
 _WRITES = (_PROGRAM, _ERASE, _ERASE_BLOCK)
-_PIO_CYCLE_NS = 5_000
-"""So long is a cycle of the temple's programs: while the processor sleeps, the clock goes on in such steps."""
+_STEP_NS = 4_000
+"""While the processor sleeps, the clock goes on in such steps, each shorter than a cycle of the temple's programs."""
 
 
 class Dead(Exception):
@@ -96,7 +96,7 @@ class Chip:
         ssi._shift_byte, ssi._apply_command = self._shifted, self._applied
         mcu.watchdog.on_watchdog_trigger = self._bitten
         self._pace = mcu.clock.create_alarm(self._paced)
-        self._pace.schedule(_PIO_CYCLE_NS)
+        self._pace.schedule(_STEP_NS)
         mcu.core.pc = FLASH_START_ADDRESS
         self.simulator.stopped = False
 
@@ -144,7 +144,7 @@ class Chip:
         self.mcu.sram[at : at + len(data)] = data
 
     def _paced(self) -> None:
-        self._pace.schedule(_PIO_CYCLE_NS)
+        self._pace.schedule(_STEP_NS)
 
     def _shifted(self, byte: int) -> int:
         """Answer what the emulated flash does not: its own number, and that it is busy."""

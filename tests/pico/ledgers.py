@@ -18,6 +18,7 @@ ALONE = json.dumps(
 ).encode()
 """The settings of a board whose broker never answers."""
 
+LEDGER = "/tokens"
 WIDTH_US, EVERY_US = 8_000, 300_000
 SETTLED_US = 3_000_000
 
@@ -58,7 +59,7 @@ def read(flash: bytes) -> list[int]:
     cells.cells[:] = flash[chip.FILES_AT : chip.FILES_AT + len(cells.cells)]
     numbers = count(1)
     with ledger_on(mounted(cells)) as module:
-        ledger = module.Ledger("/ledger", lambda: next(numbers).to_bytes(16, "big"))
+        ledger = module.Ledger(LEDGER, lambda: next(numbers).to_bytes(16, "big"))
         return [ledger.read(seq)[3] for seq in range(1, ledger.last_seq + 1)]
 
 
@@ -92,7 +93,7 @@ def full(files: dict[str, bytes], most: int | None = None) -> tuple[bytes, int]:
             out.write(data)
     numbers = count(1)
     with ledger_on(fs) as module:
-        ledger = module.Ledger("/ledger", lambda: next(numbers).to_bytes(16, "big"))
+        ledger = module.Ledger(LEDGER, lambda: next(numbers).to_bytes(16, "big"))
         with suppress(module.LedgerFull):
             while most is None or ledger.last_seq < most:
                 step = module.SEGMENT - 1 if most is None else min(module.SEGMENT - 1, most - ledger.last_seq)

@@ -59,6 +59,8 @@ class Board:
     settings: bytes = b""
     levels: dict[int, bool] = field(default_factory=lambda: dict.fromkeys(PINS.values(), True))
     flash_us: tuple[int, int] = (0, 0)
+    """How long its flash takes to erase a sector, and to program a page."""
+
     recorded: int = 0
     delivered: int = 0
     turns: int = 0

@@ -21,6 +21,7 @@ from typing import Any
 from controller.simulation.parser import read
 from controller.simulation.timeline import Restart
 from firmware.tests import counters
+from firmware.tests.pico_memory import SLOWEST, TYPICAL, Flash
 from firmware.tests.test_conformance import SCENARIOS, Companion, judged, running_companion
 from templo.contract import God
 from tests import fresh
@@ -40,6 +41,7 @@ PATIENCE_S = 60.0
 NETWORK = {"ssid": "none", "wifi_password": "", "ntp": "127.0.0.1"}
 
 
+FLASHES = {"none": Flash(0, 0), "typical": TYPICAL, "slowest": SLOWEST}
 PARTS = ("scenarios", "cuts", "full")
 
 
@@ -50,6 +52,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--only", choices=PARTS, help="one part alone")
     parser.add_argument("--renew", action="store_true", help="build the firmware anew")
     parser.add_argument("--seed", type=int, default=1, help="chance")
+    parser.add_argument("--flash", choices=FLASHES, default="typical", help="how long it takes to be written")
     parser.add_argument("--tokens", type=int, default=6, help="that fall while the power is cut")
     parser.add_argument("--starts", type=int, default=2, help="of the chip with what a cut left")
     given = parser.parse_args(argv)
@@ -57,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
     right = True
     try:
         uf2 = firmware.built(renew=given.renew)
-        board = booted(uf2, given.seed)
+        board = booted(uf2, given.seed, FLASHES[given.flash])
         if given.only in (None, "scenarios"):
             right &= scenarios(board, given.scenarios or SHORT, folder)
         if given.only in (None, "cuts"):
@@ -75,7 +78,7 @@ def main(argv: Sequence[str]) -> int:
 def scenarios(board: play.Board, wanted: Sequence[str], folder: Path) -> bool:
     """Play scenarios, and print a table of them."""
     files = [file for file in SCENARIOS if file.stem in wanted or "all" in wanted]
-    print(f"{'scenario':<20} {'expected':>9} {'counted':>9} {'chip s':>7} {'CPU s':>7}")
+    print(f"{'scenario':<20} {'expected':>9} {'counted':>9} {'heap':>8} {'start s':>8} {'chip s':>7} {'CPU s':>7}")
     with running_companion(folder) as companion:
         wrong = [file.stem for file in files if not row(board, file, folder / file.stem, companion)]
     print(f"{len(files) - len(wrong)} of {len(files)} scenarios as expected", flush=True)
@@ -118,9 +121,9 @@ def full_ledger(uf2: Path, seed: int, folder: Path) -> bool:
     return "error" not in done
 
 
-def booted(uf2: Path, seed: int) -> play.Board:
+def booted(uf2: Path, seed: int, flash: Flash) -> play.Board:
     """Return a board that has read its files and waits for its settings."""
-    board = play.Board(chip.flash_of(uf2, play.filed(play.files())), random.Random(seed))
+    board = play.Board(chip.flash_of(uf2, play.filed(play.files())), random.Random(seed), flash_us=flash)
     board.read_files()
     print(
         f"MicroPython started and imported the temple's files in {board.us / 1e6:.1f} s of the chip's time,"
@@ -148,8 +151,9 @@ def row(board: play.Board, file: Path, folder: Path, companion: Companion) -> bo
     may_miss = "~" * any(isinstance(moment, Restart) for moment in one.timeline.moments)
     counts = (f"{may_miss}{'+'.join(str(len(all_of[god])) for god in God)}" for all_of in (expected, kept))
     print(
-        f"{file.stem:<20} {next(counts):>9} {next(counts):>9} {played.get('chip_s', 0):>7.1f}"
-        f" {played['cpu_s']:>7.1f} {said and f' WRONG: {said}'}",
+        f"{file.stem:<20} {next(counts):>9} {next(counts):>9} {played.get('used', 0):>8,}"
+        f" {played.get('start_s', 0):>8.2f} {played.get('chip_s', 0):>7.1f} {played['cpu_s']:>7.1f}"
+        f"{said and f'  WRONG: {said}'}",
         flush=True,
     )
     return not said
@@ -169,7 +173,7 @@ def scenario(board: play.Board, one: counters.Job) -> dict[str, Any]:
     counts_us = board.us
     play.play(board, work["story"], PATIENCE_S)
     return {
-        "findings": board.findings, "chip_s": (board.us - begun_us) / 1e6, "start_s": (counts_us - begun_us) / 1e6,
+        "findings": board.findings, "chip_s": (board.us - begun_us) / 1e6, "start_s": counts_us / 1e6,
         "used": board.used, "turns": board.turns,
     }  # fmt: skip
 
