@@ -41,13 +41,12 @@ def cuts(board: Board, tokens: int) -> list[Cut]:
     board.chip.torn = lambda half: found.append(Cut(half, board.recorded, fallen))
     fallen = -1
     board.count()
-    begun_us = board.us
     for fallen in range(tokens):
-        pin, at_us = 16 + fallen % 2, begun_us + fallen * EVERY_US
+        pin, at_us = 16 + fallen % 2, board.us + EVERY_US / 2
         up_us = at_us + WIDTH_US + 1_000 * fallen
         board.chip.at(at_us - board.passed_us, lambda pin=pin: board.chip.pin(pin, False))  # type: ignore[misc]
         board.chip.at(up_us - board.passed_us, lambda pin=pin: board.chip.pin(pin, True))  # type: ignore[misc]
-        board.chip.run(lambda until=at_us + EVERY_US: board.us >= until, SETTLED_US)  # type: ignore[misc]
+        board.chip.run(lambda until=at_us + EVERY_US / 2: board.us >= until, SETTLED_US)  # type: ignore[misc]
     if not board.chip.run(lambda: board.recorded == tokens, SETTLED_US):
         raise chip.Dead(f"{board.recorded} of {tokens} tokens recorded")
     return found
