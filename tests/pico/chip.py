@@ -183,7 +183,7 @@ class Chip:
         return bytes(half)
 
     def _bitten(self) -> None:
-        """Start anew, as the watchdog has it."""
+        """Start again, as the watchdog has it."""
         self.resets += 1
         self.mcu.enter_reset(from_watchdog=True)
         self.mcu.leave_reset()

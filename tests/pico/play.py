@@ -51,7 +51,7 @@ def filed(given: Mapping[str, bytes]) -> bytes:
 
 @dataclass
 class Board:
-    """A chip with its flash, its network and its story; it starts anew after each power cut."""
+    """A chip with its flash, its network and its story; it starts again after each power cut."""
 
     flash: bytes
     chance: random.Random
