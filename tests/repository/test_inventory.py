@@ -43,7 +43,7 @@ def test_every_library_of_the_wheel_has_a_licence_that_goes_with_the_program_s()
 def test_the_inventory_takes_in_every_extra_that_a_program_imports_from() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     boards = {"gpiod", "ws2812"}  # compiled on a Raspberry Pi; LGPL-2.1-or-later and MIT
-    builders = {"dev", "docs", "firmware", "hardware", "release"}
+    builders = {"dev", "docs", "firmware", "hardware", "pico", "release"}
     assert set(inventory.EXTRAS) == set(extras) - boards - builders
 
 
