@@ -75,7 +75,7 @@ image: ## build an image for a Raspberry Pi's card into build, from Debian's arc
 pi: ## start that image in an emulated Raspberry Pi, and try what an owner meets
 	@"$${PYTHON:-python3}" -m tests.pi.run $(ARGS)
 
-pico: ## run a Pico's own firmware on an emulated RP2040: scenarios, power cuts, a full ledger
+pico: ## run a Pico's own firmware on an emulated RP2040: scenarios, and power cuts of its flash
 	@tests/system-packages firmware
 	@tools/environment $(WORK),pico
 	@.venv/bin/python -m tests.pico.emulator

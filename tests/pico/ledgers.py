@@ -1,13 +1,11 @@
-"""The ledger on the emulated chip's own flash: power cuts in the middle of what is written, and a full ledger."""
+"""The ledger on the emulated chip's own flash: power cuts in the middle of what is written."""
 
 from __future__ import annotations
 
 import json
 import random
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 from firmware.tests.flash import Flash, ledger_on, mounted
 from tests.pico import chip, play
@@ -81,36 +79,3 @@ def restarted(flash: bytes, chance: random.Random) -> Board:
     board.held = False
     board.wait_for_turns()
     return board
-
-
-def full(files: dict[str, bytes], most: int | None = None) -> tuple[bytes, int]:
-    """Return a file system with these files and a ledger of so many undelivered tokens, or as many as it takes."""
-    cells = Flash(chip.FILES)
-    fs = mounted(cells, fresh=True)
-    for name, data in files.items():
-        with fs.open(name, "wb") as out:
-            out.write(data)
-    numbers = count(1)
-    with ledger_on(fs) as module:
-        ledger = module.Ledger(LEDGER, lambda: next(numbers).to_bytes(16, "big"))
-        with suppress(module.LedgerFull):
-            while most is None or ledger.last_seq < most:
-                step = module.SEGMENT - 1 if most is None else min(module.SEGMENT - 1, most - ledger.last_seq)
-                ledger.record([(1, 1_795_286_527_123, 12_000, [])] * step)
-        last = ledger.last_seq
-        ledger.close()
-    return bytes(cells.cells), last
-
-
-def opened(uf2: Any, most: int | None, chance: random.Random) -> dict[str, Any]:
-    """Start a chip with a ledger of undelivered tokens; return how long that takes, in its own time."""
-    image, tokens = full(play.files() | {"settings.json": ALONE}, most)
-    board = Board(chip.flash_of(uf2, image), chance)
-    board.wires.cut = True
-    board.read_files()
-    board.held = False
-    board.wait_for_turns()
-    begun_us = board.us
-    if not board.chip.run(lambda: board.recorded, 60_000_000):
-        raise chip.Dead("the ledger never opened")
-    return {"tokens": tokens, "recorded": board.recorded, "us": board.us - begun_us, "resets": board.chip.resets}

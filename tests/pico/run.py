@@ -27,11 +27,8 @@ from templo.contract import God
 from tests import fresh
 from tests.pico import chip, firmware, ledgers, play
 
-SHORT = (
-    *("unplugged-receiver", "slow-flicker", "lamps", "loose-plug", "dip", "blocked", "hopping", "jams", "rush"),
-    "resets",
-)
-"""Scenarios of a few seconds: light, both beams at once, jams, a broker that goes, and power cuts."""
+SHORT = ("unplugged-receiver", "slow-flicker", "lamps", "blocked", "resets")
+"""Scenarios of a few seconds: light, a jam, and power cuts while tokens fall."""
 
 COUNTER = "pico-chip"
 BOOT_NS = 12_000_000_000
@@ -42,7 +39,7 @@ NETWORK = {"ssid": "none", "wifi_password": "", "ntp": "127.0.0.1"}
 
 
 FLASHES = {"none": Flash(0, 0), "typical": TYPICAL, "slowest": SLOWEST}
-PARTS = ("scenarios", "cuts", "full")
+PARTS = ("scenarios", "cuts")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -59,14 +56,11 @@ def main(argv: Sequence[str]) -> int:
     folder = Path(tempfile.mkdtemp())
     right = True
     try:
-        uf2 = firmware.built(renew=given.renew)
-        board = booted(uf2, given.seed, FLASHES[given.flash])
+        board = booted(firmware.built(renew=given.renew), given.seed, FLASHES[given.flash])
         if given.only in (None, "scenarios"):
             right &= scenarios(board, given.scenarios or SHORT, folder)
         if given.only in (None, "cuts"):
             right &= power_cuts(board, given.tokens, given.starts, folder)
-        if given.only in (None, "full"):
-            right &= full_ledger(uf2, given.seed, folder)
     except (fresh.FreshError, chip.Dead) as error:
         print(error, file=sys.stderr)
         return 1
@@ -106,19 +100,6 @@ def power_cuts(board: play.Board, tokens: int, starts: int, folder: Path) -> boo
         flush=True,
     )
     return not done.get("error")
-
-
-def full_ledger(uf2: Path, seed: int, folder: Path) -> bool:
-    """Start a chip whose ledger is full of undelivered tokens, as after days without a broker."""
-    done = apart(lambda: ledgers.opened(uf2, None, random.Random(seed)), folder / "full.json")
-    if "error" not in done and (done["recorded"] != done["tokens"] or done["resets"]):
-        done["error"] = f"{done['recorded']} of {done['tokens']} tokens, {done['resets']} bites of the watchdog"
-    print(
-        done.get("error")
-        or f"full ledger: {done['tokens']} tokens, opened {done['us'] / 1e6:.1f} s after the first turn before it",
-        f"{done['cpu_s']:.0f} s of CPU", sep="; ", flush=True,
-    )  # fmt: skip
-    return "error" not in done
 
 
 def booted(uf2: Path, seed: int, flash: Flash) -> play.Board:
