@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from firmware.tests.flash import Flash, ledger_on, mounted
-from tests.pico import chip, play
+from tests.pico import chip
 from tests.pico.play import Board
 
 ALONE = json.dumps(
