@@ -435,7 +435,7 @@ def test_a_board_goes_on_while_there_is_no_network_and_feeds_its_watchdog(
     temple = main.run(chosen, going)
     assert temple.ledger.totals == [0, 3]
     assert machine.fed >= 200
-    again = module("ledger").Ledger(str(tmp_path / "ledger"), lambda: b"x" * 16)
+    again = module("ledger").Ledger(str(tmp_path / module("main").FOLDER), lambda: b"x" * 16)
     assert again.last_seq == 3
     assert [again.read(seq)[3] for seq in (1, 2, 3)] == [15_000] * 3
     world.reset()

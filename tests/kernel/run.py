@@ -2,8 +2,8 @@
 
 First the backends of this checkout on Debian 12, with this machine's Python; then the controller as the packages
 install it on Debian 13: tokens with bounces beside an oracle, a starved machine, troubles, and power cuts; then the
-hotspot with NetworkManager and simulated radios; last the devices that the controller's unit may open. All but the
-first needs root, as `make packages` does.
+hotspot with NetworkManager and simulated radios; last the devices that the controller's unit may open. An evening
+that begins in 1970 runs when it is named. All but the first needs root, as `make packages` does.
 
 A long run is made of parts, each with a start of its own. They are recorded in `build/kernel`: the same command with
 the same seed goes on after the last part that came to its end, and its figures are of all parts together.
@@ -22,18 +22,20 @@ from pathlib import Path
 from statistics import median
 
 from tests import fresh
-from tests.kernel import machine, temple, usb, wifi
+from tests.kernel import clock, machine, temple, usb, wifi
 from tests.kernel.parts import Found, once
 
 PROGRAM = "tests.kernel.guest"
 STAGES = ("backends", "tokens", "troubles", "cuts", "wifi", "usb")
+NAMED = ("clock",)
+"""What runs when it is named alone: it takes half an hour, and has not come to its end yet."""
 TOKENS_A_PART, CUTS_A_PART = 1700, 20
 
 
 def main(argv: Sequence[str]) -> int:
     """Go through the stages; returns 0 where no fault was found."""
     parser = argparse.ArgumentParser(prog="make kernel ARGS=", description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", choices=STAGES, help="one stage alone")
+    parser.add_argument("--only", choices=STAGES + NAMED, help="one stage alone")
     parser.add_argument("--tokens", type=int, default=200, help="through each backend (default: %(default)s)")
     parser.add_argument("--starved", type=int, default=100, help="and on a starved machine (default: %(default)s)")
     parser.add_argument("--starts", type=int, default=5, help="of each backend (default: %(default)s)")
@@ -70,12 +72,14 @@ def main(argv: Sequence[str]) -> int:
             faults += temple.troubled(disk, given.starts, given.seed)
         if "cuts" in stages:
             faults += cuts(disk, given.cuts, given.seed)
-        if {"wifi", "usb"}.intersection(stages):
+        if {"wifi", "usb", "clock"}.intersection(stages):
             whole = wifi.image(built=given.built or len(stages) > 1)
         if "wifi" in stages:
             faults += wifi.tried(whole)
         if "usb" in stages:
             faults += usb.tried(whole)
+        if "clock" in stages:
+            faults += clock.tried(whole)
     except fresh.FreshError as error:
         faults.append(str(error))
     for fault in faults:

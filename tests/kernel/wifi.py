@@ -15,13 +15,14 @@ from tests.kernel import machine
 from tools import packages
 
 BASE = (
-    *("ca-certificates", "dbus", "dnsmasq-base", "iproute2", "iw", "kmod", "network-manager", "nftables", "python3"),
-    *("systemd-sysv", "udev", "udhcpc", "wpasupplicant"),
+    *("ca-certificates", "dbus", "dnsmasq-base", "haproxy", "iproute2", "iw", "kmod", "network-manager", "nftables"),
+    *("openssl", "python3", "systemd-sysv", "udev", "udhcpc", "wpasupplicant"),
 )
 RADIOS = ("mac80211_hwsim", "ccm", "ctr", "cmac", "nft_chain_nat", "nft_masq", "nft_ct")
 UNUSED = (
     "avahi-daemon",
     "getty@tty1",
+    "haproxy",
     "mosquitto",
     "serial-getty@ttyS0",
     "systemd-modules-load",
