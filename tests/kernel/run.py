@@ -2,8 +2,8 @@
 
 First the backends of this checkout on Debian 12, with this machine's Python; then the controller as the packages
 install it on Debian 13: tokens with bounces beside an oracle, a starved machine, troubles, and power cuts; then the
-hotspot with NetworkManager and simulated radios; last the devices that the controller's unit may open. An evening
-that begins in 1970 runs when it is named. All but the first needs root, as `make packages` does.
+hotspot with NetworkManager and simulated radios; the devices that the controller's unit may open; last an evening
+that begins in 1970, and whose clock is set in the middle. All but the first needs root, as `make packages` does.
 
 A long run is made of parts, each with a start of its own. They are recorded in `build/kernel`: the same command with
 the same seed goes on after the last part that came to its end, and its figures are of all parts together.
@@ -26,16 +26,14 @@ from tests.kernel import clock, machine, temple, usb, wifi
 from tests.kernel.parts import Found, once
 
 PROGRAM = "tests.kernel.guest"
-STAGES = ("backends", "tokens", "troubles", "cuts", "wifi", "usb")
-NAMED = ("clock",)
-"""What runs when it is named alone: it takes half an hour, and has not come to its end yet."""
+STAGES = ("backends", "tokens", "troubles", "cuts", "wifi", "usb", "clock")
 TOKENS_A_PART, CUTS_A_PART = 1700, 20
 
 
 def main(argv: Sequence[str]) -> int:
     """Go through the stages; returns 0 where no fault was found."""
     parser = argparse.ArgumentParser(prog="make kernel ARGS=", description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", choices=STAGES + NAMED, help="one stage alone")
+    parser.add_argument("--only", choices=STAGES, help="one stage alone")
     parser.add_argument("--tokens", type=int, default=200, help="through each backend (default: %(default)s)")
     parser.add_argument("--starved", type=int, default=100, help="and on a starved machine (default: %(default)s)")
     parser.add_argument("--starts", type=int, default=5, help="of each backend (default: %(default)s)")
