@@ -8,6 +8,7 @@ git revision it draws that tree, into a folder of its name.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ FLAMES = ROOT / "build" / "flames"
 RATE = 200
 TOKENS, PHONES = 200, 4
 REST_S = 60
+_TITLE = re.compile(r'(<text id="title"[^>]*>)[^<]*<')
 
 
 def main(revisions: Sequence[str]) -> int:
@@ -38,6 +40,9 @@ def main(revisions: Sequence[str]) -> int:
             tree = trees.of_revision(revisions[0], Path(folder) / "tree") if revisions else THIS_TREE
             with Programs(Path(folder) / "run", tree) as programs:
                 _draw(programs, drawn)
+            for file in drawn.glob("*.svg"):  # py-spy's title is its command line, with all paths
+                title = f"\\g<1>{file.stem}, {tree.name}<"
+                file.write_text(_TITLE.sub(title, file.read_text("utf-8")), "utf-8")
     except BenchError as error:
         print(f"flames: {error}", file=sys.stderr)
         return 2

@@ -218,6 +218,20 @@ def run(command_line: list[str]) -> int:
     return code
 
 
+def run_guest(disk: Path, guest: str, modules: Iterable[str], folder: Path, more: Iterable[str] = ()) -> int:
+    """Boot a copy of a disk in a folder, run the named program of ours there under systemd, and return how it ended.
+
+    `more` are further words of QEMU's command line.
+    """
+    made = kernel()
+    out, copy = folder / "out", folder / "disk.img"
+    out.mkdir()
+    shutil.copy(HERE / guest, out / "guest.py")
+    _run("cp", "--sparse=always", "--reflink=auto", str(disk), str(copy))
+    initrd = pack(made, HERE / "systemd_init", modules)
+    return run([*command(made, initrd, "", writable=out, disk=copy), *more])
+
+
 def _run(*words: str, cwd: Path | None = None) -> None:
     done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -81,12 +81,6 @@ def image(*, built: bool = False) -> Path:
 
 def tried(disk: Path) -> list[str]:
     """Boot it without any Wi-Fi, go through a first start from the phone, and join the home's; returns the faults."""
-    made = machine.kernel()
     with tempfile.TemporaryDirectory(dir=machine.BUILD, prefix="wifi-") as folder:
-        out, copy = Path(folder) / "out", Path(folder) / "disk.img"
-        out.mkdir()
-        shutil.copy(machine.HERE / "wifi_guest.py", out / "guest.py")
-        fresh.run("cp", "--sparse=always", "--reflink=auto", disk, copy)
-        initrd = machine.pack(made, machine.HERE / "systemd_init", RADIOS)
-        failed = machine.run(machine.command(made, initrd, "", writable=out, disk=copy))
+        failed = machine.run_guest(disk, "wifi_guest.py", RADIOS, Path(folder))
     return ["the hotspot with a real NetworkManager"] if failed else []
