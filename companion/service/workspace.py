@@ -26,7 +26,7 @@ from companion.games.kit import Game
 from companion.model.chance import below_from
 from companion.model.outline import Outline, outlined, summarized
 from companion.model.ports import Conflict, Store
-from companion.model.table import ServiceError, Table
+from companion.model.table import ServiceError
 from companion.service.change import Change
 from companion.service.known_notes import KnownNotes
 from companion.service.known_tables import KnownTables
@@ -305,30 +305,30 @@ class Workspace:
             self.on_change("tables")
 
     def _publish(self, change: Change, is_own: bool) -> None:
-        """Make the committed changes visible; of what another companion owns, only what is not stored."""
-        changed: set[str] = set()
+        """Make the committed changes visible; of what another companion owns, only what is not stored.
+
+        Everything is visible before anything is announced, each topic once, and the pages of tables come first.
+        """
+        topics: list[str] = []
         if is_own:
-            changed = {each.temple for each in change.sources.values() if each != self.temples.source(each.id)}
+            changed = (each for each in change.sources.values() if each != self.temples.source(each.id))
+            topics += [f"temple:{each.temple}" for each in changed]
             self.temples.put_sources(change.sources)
             for table in change.tables.values():
                 self.written[table.id] = table.version
-                self._put_table(table)
-            for topic in change.paced_topics():
-                self.on_change(topic)
+                before = self.tables.put(table)
+                if before is not None:
+                    topics.append(f"table:{table.id}")
+                if before is None or table.phase != before.phase:
+                    topics.append("tables")
+            topics += change.paced_topics()
             for name, value in change.notes.items():
                 self.notes.put(name, value)
-                self.on_change(f"note:{name}")
+                topics.append(f"note:{name}")
         for temple, visible in change.temples.values():
             if self.temples.put(temple, stored=is_own):
-                changed.add(temple.name)
+                topics.append(f"temple:{temple.name}")
                 if visible and temple.table_id in self.tables:
-                    self.on_change(f"table:{temple.table_id}")
-        for name in sorted(changed):
-            self.on_change(f"temple:{name}")
-
-    def _put_table(self, table: Table) -> None:
-        before = self.tables.put(table)
-        if before is not None:
-            self.on_change(f"table:{table.id}")
-        if before is None or table.phase != before.phase:
-            self.on_change("tables")
+                    topics.append(f"table:{temple.table_id}")
+        for topic in sorted(dict.fromkeys(topics), key=lambda each: not each.startswith("table:")):
+            self.on_change(topic)

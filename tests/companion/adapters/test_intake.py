@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
 from companion.adapters import mqtt_intake
+from companion.adapters.database.opening import sqlite_path
 from companion.adapters.mqtt_intake import Intake
 from companion.model.table import ServiceError
 from companion.service.requests import Carrier
@@ -105,6 +107,40 @@ def test_tokens_are_kept_and_then_acknowledged(home: Home, tmp_path: Path, broke
         eventually(lambda: temple.acked() == 30)
         assert total(home, table.id) == 30
         temple.close()
+
+
+def test_a_token_is_stored_then_on_its_table_s_pages_then_acknowledged_and_then_sent_to_others(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.table(temple="templo")
+    order: list[str] = []
+
+    def change(topic: str) -> None:
+        with sqlite3.connect(str(sqlite_path(home.url))) as other:
+            stored = other.execute("SELECT count(*) FROM token").fetchone()[0]
+        order.append(f"{topic} with {stored} stored")
+        intake.notice(topic)
+
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port) as intake:
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(lambda: home.services.temples.get("templo").alive)
+        eventually(lambda: not intake._is_news)
+        publish = intake._connection.publish
+        monkeypatch.setattr(
+            intake._connection, "publish", lambda topic, message: (order.append(topic), publish(topic, message))[1]
+        )
+        home.workspace.on_change = change
+        temple.says(home.token(1))
+        eventually(lambda: len(order) >= 5)
+        temple.close()
+    assert order == [
+        f"table:{table.id} with 1 stored",
+        "temple:templo with 1 stored",
+        "templo/templo/ack",
+        "templo/templo/score",
+        f"templo-tables/{table.id}/changed",
+    ]
 
 
 def test_an_acknowledgement_names_the_token_stored_as_its_number_and_the_time(home: Home, tmp_path: Path) -> None:
