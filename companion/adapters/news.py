@@ -185,8 +185,8 @@ class RenderedPage:
     regions: Mapping[str, Region]
     id: str = field(init=False, compare=False)
     """The event id that a browser sends when it reconnects: this process's number, and the digest of each region."""
-    _events: OrderedDict[tuple[str, ...], bytes] = field(default_factory=OrderedDict, repr=False, compare=False)
-    """The last events written, by the regions in each: a browser chooses what it says it has seen."""
+    _events: OrderedDict[str, bytes] = field(default_factory=OrderedDict, repr=False, compare=False)
+    """The last events written, by what their browsers had seen: a browser chooses what it says."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -232,19 +232,18 @@ class RenderedPage:
     def event(self, seen: str) -> bytes:
         """Return what changed since `seen` as one event of a stream, empty if nothing did.
 
-        The last `EVENTS` are kept: an event is written once for all browsers that lack the same regions.
+        The last `EVENTS` are kept: an event is written once for all browsers that have seen the same page.
         """
-        names = self._names_since(seen)
-        if not names:
-            return b""
         with self._lock:
-            event = self._events.pop(names, None) or self._written(names)
-            self._events[names] = event
-            while len(self._events) > EVENTS:
-                self._events.popitem(last=False)
+            if (event := self._events.get(seen)) is None:
+                event = self._events[seen] = self._written(self._names_since(seen))
+                while len(self._events) > EVENTS:
+                    self._events.popitem(last=False)
             return event
 
     def _written(self, names: tuple[str, ...]) -> bytes:
+        if not names:
+            return b""
         text = json.dumps(self._news(names), ensure_ascii=False, separators=(",", ":"))
         return f"id: {self.id}\nevent: regions\ndata: {text}\n\n".encode()
 
@@ -287,11 +286,16 @@ class PageCache:
         self._pages: OrderedDict[object, _CachedPage] = OrderedDict()
 
     def rendered(
-        self, key: object, topics: Sequence[str], view: Callable[[], ViewModel], render: RegionRenderer
+        self,
+        key: object,
+        topics: Sequence[str],
+        view: Callable[[], ViewModel],
+        renderer: Callable[[], RegionRenderer],
     ) -> RenderedPage:
-        """Return the page under a key as of now. Only regions whose slice changed are rendered.
+        """Return the page under a key as of now.
 
-        The number of the change is read before `view` is called: a change in between is sent again, never missed.
+        If anything changed under its topics, `view` gives what it shows now, and `renderer` what renders the regions
+        whose slices are not as they were. The number of the change is read before `view` is called: a change in between is sent again, never missed.
         """
         cached = self._cached(key, topics)
         with cached.lock:
@@ -299,7 +303,7 @@ class PageCache:
             if cached.page is not None and cached.page.serial == serial:
                 return cached.page
             new = view()
-            cached.page = self._rendered(serial, new, cached.view, cached.page, render)
+            cached.page = self._rendered(serial, new, cached.view, cached.page, renderer())
             cached.view = new
             return cached.page
 
@@ -325,7 +329,8 @@ class PageCache:
 
     def _cached(self, key: object, topics: Sequence[str]) -> _CachedPage:
         with self._lock:
-            cached = self._pages.setdefault(key, _CachedPage())
+            if (cached := self._pages.get(key)) is None:
+                cached = self._pages[key] = _CachedPage()
             cached.topics, cached.is_used = topics, True
             self._pages.move_to_end(key)
             while len(self._pages) > self._room:

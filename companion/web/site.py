@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, unquote
@@ -210,12 +210,11 @@ class Site:
         Each phase has regions of its own: what was made before the table's phase is not used again, even where the
         change has not been announced yet.
         """
-        render = cache(lambda: self.renderer.of_table(self.services.tables.get(table.id), audience))
         return self.page_cache.rendered(
             ("table", table.id, table.phase, audience),
             table_topics(table.id),
             lambda: table_view_model(self.services, table.id, audience),
-            lambda region, slice_: render()(region, slice_),
+            lambda: self.renderer.of_table(self.services.tables.get(table.id), audience),
         )
 
     def rendered_temple(self, temple: Temple, of_language: str) -> RenderedPage:
@@ -224,7 +223,7 @@ class Site:
             ("temple", temple.name, of_language),
             temple_topics(temple.name),
             lambda: temple_view_model(self.services, temple.name),
-            self.renderer.of_temple(of_language),
+            lambda: self.renderer.of_temple(of_language),
         )
 
     def audience(self, table: Table, layout: str, stand_in: Seat = "") -> Audience:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from flask import Blueprint, Response, request
@@ -250,13 +250,13 @@ def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
 
 def _overview(here: Site, spoken: str) -> RenderedPage:
     """Return the page of all tables and temples as of now."""
-    render = here.renderer.of_organiser(spoken)
+    renderer = partial(here.renderer.of_organiser, spoken)
     try:
         return here.page_cache.rendered(
-            ("organiser", spoken), [EVERYTHING], lambda: overview(here.services, here.games), render
+            ("organiser", spoken), [EVERYTHING], lambda: overview(here.services, here.games), renderer
         )
     except ServiceError:
-        return _uncached(here, overview_of_silent_store(here.services), render)
+        return _uncached(here, overview_of_silent_store(here.services), renderer())
 
 
 def _event(here: Site, spoken: str) -> RenderedPage:
@@ -268,7 +268,9 @@ def _event(here: Site, spoken: str) -> RenderedPage:
             raise ServiceError("no_event")
         return event(page)
 
-    return here.page_cache.rendered(("event", spoken), [EVERYTHING], view, here.renderer.of_organiser(spoken))
+    return here.page_cache.rendered(
+        ("event", spoken), [EVERYTHING], view, partial(here.renderer.of_organiser, spoken)
+    )
 
 
 def _uncached(here: Site, view: ViewModel, render: RegionRenderer) -> RenderedPage:

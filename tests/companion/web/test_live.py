@@ -150,12 +150,12 @@ def test_browsers_that_say_they_saw_ever_other_pages_take_no_memory() -> None:
     assert kept < 1_000_000
 
 
-def test_an_event_is_written_once_for_all_who_lack_the_same_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_is_written_once_for_all_who_have_seen_the_same_page(monkeypatch: pytest.MonkeyPatch) -> None:
     page = RenderedPage("b", 2, 1, "", {"old": Region("a", 1), "new": Region("b", 2)})
     first, whole = page.event("b.1.seen"), page.event("")
     monkeypatch.setattr("companion.adapters.news.json.dumps", None)
-    assert page.event("b.1.seen-elsewhere") is first
-    assert page.event("nobody-s") is whole
+    assert page.event("b.1.seen") is first
+    assert page.event("") is whole
     assert page.event("b.2.") == b""
 
 
