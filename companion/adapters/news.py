@@ -295,7 +295,8 @@ class PageCache:
         """Return the page under a key as of now.
 
         If anything changed under its topics, `view` gives what it shows now, and `renderer` what renders the regions
-        whose slices are not as they were. The number of the change is read before `view` is called: a change in between is sent again, never missed.
+        whose slices are not as they were. The number of the change is read before `view` is called: a change in
+        between is sent again, never missed.
         """
         cached = self._cached(key, topics)
         with cached.lock:

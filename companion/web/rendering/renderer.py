@@ -71,7 +71,7 @@ from templo.codes import grouped
 SHELL = Path(__file__).parents[1]
 ART = SHELL.parent / "art"
 SHARED = 1024
-"""The most regions in the cache that audiences share: some 3 MB."""
+"""The most regions in the cache that audiences share: some 3 MB for each layout."""
 LOG_ENTRIES = 4096
 """The most rendered log entries in the cache: some 2 MB."""
 DAY = "styles/tokens/day.css"
@@ -145,18 +145,25 @@ def environment(games: tuple[tuple[str, Path], ...], kept: Path | None) -> jinja
 class At:
     """The page that a region stands on.
 
-    It records whether a template reads which seats its phone holds; otherwise the region is the same on every phone.
+    It records whether a template reads which seats its phone holds, and in which layout it stands; otherwise the
+    region is the same on every phone, and on a table screen.
     """
 
     def __init__(self, table: str, layout: str, seats: tuple[Seat, ...], language: str, stands_in: Seat = "") -> None:
-        self.table, self.layout, self.language, self.stands_in = table, layout, language, stands_in
-        self.read = False
-        self._seats = seats
+        self.table, self.language, self.stands_in = table, language, stands_in
+        self.reads_seats = self.reads_layout = False
+        self._layout, self._seats = layout, seats
+
+    @property
+    def layout(self) -> str:
+        """The layout of the page: ``phone``, ``screen``, ``sit`` or ``page``."""
+        self.reads_layout = True
+        return self._layout
 
     @property
     def seats(self) -> tuple[Seat, ...]:
         """The seats that the page's phone holds."""
-        self.read = True
+        self.reads_seats = True
         return self._seats
 
 
@@ -170,7 +177,8 @@ class Renderer:
         self._url = url
         self._templates = environment(tuple(games.items()), kept)
         self._log_entries: dict[object, Markup] = {}
-        self._shared: dict[object, tuple[Mapping[str, Json], str]] = {}
+        self._shared: dict[object, dict[str, tuple[Mapping[str, Json], str, bool]]] = {}
+        """The last of each region in each layout: its slice, its HTML, and whether it reads the layout."""
 
     def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
         """Return a whole page of the shell."""
@@ -195,19 +203,20 @@ class Renderer:
         context = self._at_table(table, audience)
         at, words = context["at"], context["words"]
         render = self._region_renderer(context, game_folder(table.charter.game), SHELL_REGIONS)
-        whose = (table.id, audience.language, audience.layout, audience.stands_in, *words.people.items())
+        whose = (table.id, audience.language, audience.stands_in, *words.people.items())
 
         def once(region: str, slice_: Mapping[str, Json]) -> str:
-            key = (region, whose)
-            shared = self._shared.get(key)
-            if shared and shared[0] == slice_:
-                return shared[1]
-            at.read = False
+            shared = self._shared.get((region, whose), {})
+            for layout, (shown, html, reads_layout) in [*shared.items()]:
+                if shown == slice_ and (layout == audience.layout or not reads_layout):
+                    return html
+            at.reads_seats = at.reads_layout = False
             html = render(region, slice_)
-            if not at.read:
+            if not at.reads_seats:
                 if len(self._shared) >= SHARED:
                     self._shared.clear()
-                self._shared[key] = slice_, html
+                shared = self._shared.setdefault((region, whose), shared)
+                shared[audience.layout] = slice_, html, at.reads_layout
             return html
 
         return once

@@ -99,6 +99,21 @@ def test_a_name_that_changes_is_painted_wherever_it_stands(home: WebHome) -> Non
     assert "Ana" in news(second, first.id)["turn"]
 
 
+@pytest.mark.parametrize(("region", "times"), [("board", 1), ("turn", 2)])
+def test_a_region_is_painted_again_for_a_table_screen_only_if_it_differs_there(
+    home: WebHome, region: str, times: int
+) -> None:
+    table = home.services.tables.open("mexica", "Sunday", 4, "classic", {}, None)
+    table = home.services.seats.begin(table.id, table.code)
+    site = home.app.extensions["site"]
+    painted: list[str] = []
+    template = site.renderer.template
+    site.renderer.template = lambda name: (painted.append(name.rpartition("/")[2]), template(name))[1]
+    for layout in ("phone", "screen", "phone"):
+        site.rendered(table, Audience("en", layout))
+    assert painted.count(f"{region}.html") == times
+
+
 @pytest.mark.parametrize(
     "seen", ["", "other.1", "boot.", "boot.-1", "boot.x", "boot.\u0661", "boot.99999", "boot." + "9" * 40]
 )
