@@ -49,6 +49,9 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "GIT_SSL
 CONFIGURED = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/npmrc", "/usr/etc/npmrc")
 CONFIGURED_AT_HOME = (".config/pip/pip.conf", ".pip/pip.conf", ".npmrc")
 
+CERTIFICATES_HERE = Path("/usr/local/share/ca-certificates")
+"""Where Debian's `ca-certificates` looks for those of a machine's own."""
+
 WEEK = 7 * 24 * 3600
 """Seconds after which a base is made again, so that its packages are not long behind the mirror's."""
 
@@ -412,11 +415,14 @@ def base_of(name: str, packages: Sequence[str]) -> Path:
 
 
 def bootstrap(suite: str, base: Path, packages: Sequence[str]) -> None:
-    """Make the tarball of a new Debian, from the mirror that this machine uses and with its certificates."""
+    """Make the tarball of a new Debian, from the mirror that this machine uses.
+
+    Where it has Debian's certificates, it has those of this machine too.
+    """
     print(f"{suite}: making a new Debian with {', '.join(packages)} ...", flush=True)
     options = [f"--aptopt={line}" for line in run("apt-config", "dump").splitlines() if SETTLED.match(line)]
-    own = sorted(Path("/usr/local/share/ca-certificates").glob("*.crt"))
-    hooks = [f"--customize-hook=copy-in {shlex.quote(str(file))} /usr/local/share/ca-certificates" for file in own]
+    own = sorted(CERTIFICATES_HERE.glob("*.crt")) if "ca-certificates" in packages else []
+    hooks = [f"--customize-hook=copy-in {shlex.quote(str(file))} {CERTIFICATES_HERE}" for file in own]
     if own:
         hooks.append('--customize-hook=chroot "$1" update-ca-certificates')
     made = base.with_suffix(".new.tar")

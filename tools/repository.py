@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -75,6 +76,10 @@ def main(argv: Sequence[str]) -> int:
         print(MAKE_A_KEY, end="", file=sys.stderr)
         return 1
     try:
+        if not given.key.is_file():
+            raise fresh.FreshError(f"--key is {given.key}, where no file is; expected a secret key.")
+        if not re.match("https?://.", given.address):
+            raise fresh.FreshError(f"--address is {given.address!r}; expected one such as https://example.org/apt.")
         fresh.check_machine(os.geteuid(), shutil.which, "make repository")
         files = sorted(packages.BUILT.glob("*.deb"))
         if not files:

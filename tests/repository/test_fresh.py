@@ -79,6 +79,25 @@ def test_a_base_is_made_again_when_its_packages_change(
     assert len(list((tmp_path / "fresh").glob("*.tar"))) == 1
 
 
+@pytest.mark.parametrize(("packages", "hooks"), [(("ca-certificates", "git"), 2), (("gpg",), 0)])
+def test_this_machine_s_certificates_are_copied_only_to_where_debian_s_are(
+    packages: tuple[str, ...], hooks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*words: str | Path, **_: object) -> str:
+        commands.append(words)
+        if words[0] == "mmdebstrap":
+            (tmp_path / "base.new.tar").touch()
+        return ""
+
+    commands: list[tuple[str | Path, ...]] = []
+    (tmp_path / "own.crt").touch()
+    monkeypatch.setattr(fresh, "run", run)
+    monkeypatch.setattr(fresh, "CERTIFICATES_HERE", tmp_path)
+    fresh.bootstrap("trixie", tmp_path / "base.tar", packages)
+    (bootstrapped,) = (words for words in commands if words[0] == "mmdebstrap")
+    assert sum(str(word).startswith("--customize-hook=") for word in bootstrapped) == hooks
+
+
 def test_of_the_environment_only_what_reaches_an_index_is_passed_on(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "certificates").touch()
