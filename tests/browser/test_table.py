@@ -158,10 +158,12 @@ def test_taps_during_an_animation_are_not_lost(companion: Companion, device: Mak
     phone.page.wait_for_timeout(620)
     phone.page.click(".end-turn button")
     expect(phone.page.locator('[data-piece="countdown"]')).to_have_text("12")
+    phone.page.evaluate("document.getAnimations().forEach((each) => each.pause())")
     phone.page.evaluate(DRAWN)  # a tap that is forced does not wait until what it meets stands still
     phone.page.locator("#drawer > summary").click(force=True)
     assert phone.page.locator("#drawer").get_attribute("open") is not None
     assert phone.page.evaluate("transitions") == ["started"]
+    phone.page.evaluate("document.getAnimations().forEach((each) => each.finish())")
     phone.page.wait_for_function("() => transitions.length > 1")
     assert phone.page.evaluate("transitions") == ["started", "finished"]
     assert phone.page.evaluate("document.querySelectorAll('[style*=view-transition-name]').length") == 0

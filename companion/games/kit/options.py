@@ -15,7 +15,7 @@ LONGEST_TEXT = 200_000
 """The most characters of a text for an option."""
 LONGEST_LINE = 1_000
 """The most characters of one of its lines."""
-MOST_LINES = 10_000
+MOST_LINES = 4_000
 """The most lines of such a text."""
 
 

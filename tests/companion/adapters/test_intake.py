@@ -125,7 +125,7 @@ def test_a_token_is_stored_then_on_its_table_s_pages_then_acknowledged_and_then_
         temple = Temple(broker.host, broker.port)
         temple.says(status(), retain=True)
         eventually(lambda: home.services.temples.get("templo").alive)
-        eventually(lambda: not intake._is_news)
+        eventually(lambda: intake._moods and not intake._is_news)
         publish = intake._connection.publish
         monkeypatch.setattr(
             intake._connection, "publish", lambda topic, message: (order.append(topic), publish(topic, message))[1]
