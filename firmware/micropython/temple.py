@@ -37,7 +37,8 @@ MOST_WAITING = 200
 
 _ALARMING = (JAMMED, DARK, FLICKER)
 _DROPPED_US = 12000
-_DRAINED = 16  # spells that are taken in a turn, at the most: the queue, and what follows while it is emptied
+_SENT = 8  # doubts and tokens that are sent in a turn, at the most: meanwhile nothing is recorded
+_DRAINED = 16  # spells that are taken at once, at the most: the queue, and what follows while it is emptied
 _BY_HAND = ["simulated", "test"]
 
 
@@ -66,6 +67,7 @@ class Temple:
         self._announced = announced
         self._notices = Notices() if notices is None else notices
         self._take_time = take_time
+        self._acks = []  # that came in this turn
         self._companion_ms = None  # the companion's time, less ours, as an ack of this connection gave it
         self.slots = [Slot(calibration.limits, beam.dark(), now_ms) for beam in beams]
         self.seen = [diagnosis.Seen(slot, slot.dark, now_ms) for slot in self.slots]
@@ -85,6 +87,7 @@ class Temple:
         self._pulse = pulse
         self._proofs = proof.Proofs(now_ms)
         self._answers = [None, None]  # what the emitters proved of beams where nothing has changed since
+        self._spells = []  # that are over and not counted: (end, god, start, width)
         self._edge_ms = now_ms
         self._now_ms = now_ms
         self._fallen = self._recorded = 0  # how many tokens since the start
@@ -111,7 +114,9 @@ class Temple:
         self._count(now_ms)
         self._prove(now_ms)
         self._calibration.turn(now_ms)
+        self._drain()
         self._record(now_ms)
+        self._drain()
         self._date(now_ms)
         source = self.ledger.source if self.ledger else None
         unknown = ("unknown", "unknown")
@@ -132,6 +137,8 @@ class Temple:
                 self.disconnected()
             else:
                 self._take(happened, now_ms)
+        self._take_acks(now_ms)
+        self._drain()
         if self._link.up:
             self._publish(now_ms)
         if self._lights is not None:
@@ -174,14 +181,18 @@ class Temple:
         after = [("no_time", ())] if self._utc_ms() is None else []
         return [before + each + after for each in found]
 
-    def _count(self, now_ms):
-        found = []
+    def _drain(self):
+        """Empty the beams' queues, before and after whatever takes long: they hold nine spells."""
         for god, beam in enumerate(self._beams):
             number = 0
             while number < _DRAINED and (spell := beam.spell()) is not None:
                 start_us, width_us = spell
-                found.append((start_us + width_us, god, start_us, width_us))
+                self._spells.append((start_us + width_us, god, start_us, width_us))
                 number += 1
+
+    def _count(self, now_ms):
+        self._drain()
+        found, self._spells = self._spells, []
         found.sort()
         for _, god, start_us, width_us in found:
             self._spell(god, start_us, width_us, now_ms)
@@ -402,8 +413,7 @@ class Temple:
         if self.ledger is not None:
             if self._published_count is None:  # a new reader needs to know how much is old
                 self._publish_count(now_ms)
-            self._publish_doubts(now_ms)
-            self._publish_tokens(now_ms)
+            self._publish_tokens(now_ms, self._publish_doubts(now_ms))
             self._publish_count(now_ms)
         noise = wire.noise(
             self._session,
@@ -438,22 +448,29 @@ class Temple:
         )
 
     def _publish_doubts(self, now_ms):
-        """Send doubts before tokens, so that a token that is doubted from the beginning never counts."""
+        """Send doubts before tokens, so that a token that is doubted from the beginning never counts.
+
+        Returns how many tokens may follow in this turn.
+        """
         window = self._doubt_window
         window.turn(now_ms)
-        while (number := window.due()) is not None and self._link.room():
+        left = _SENT
+        while left and (number := window.due()) is not None and self._link.room():
             try:
                 reason, at_ms, name = self.ledger.doubt(number)
             except OSError as error:
                 self._refused(error, now_ms)
-                return
+                break
             window.sent(number, now_ms)
+            self._drain()
+            left -= 1
             at_ms = at_ms or self._utc_ms() or now_ms
             self._send("doubt", wire.doubt(self.ledger.source, number, REASONS[reason], at_ms, name))
+        return left
 
-    def _publish_tokens(self, now_ms):
+    def _publish_tokens(self, now_ms, most):
         self.window.turn(now_ms)
-        for _ in range(20):
+        for _ in range(most):
             seq = self.window.due()
             if seq is None:
                 return
@@ -470,6 +487,7 @@ class Temple:
             if not self._link.room():
                 return
             name, god, at_ms, width_us, flags = row
+            self._drain()
             replayed = self.window.sent(seq, now_ms)
             at_ms = at_ms or self._fell_at(seq, now_ms)
             fell = wire.token(self.ledger.source, seq, name, wire.GODS[god], at_ms, width_us, flags, replayed)
@@ -490,6 +508,10 @@ class Temple:
             return
         if retained and leaf != "mood":
             return  # it may be of any age
+        if leaf == "ack":
+            self._acks.append(payload)
+            return
+        self._take_acks(now_ms)
         try:
             if leaf in ("mood", "set_light"):
                 if self._lights is not None:
@@ -498,19 +520,26 @@ class Temple:
             message = wire.read(leaf, payload)
         except wire.WireError:
             return
-        if leaf == "ack":
-            if message["at"] is not None:
-                self._companion_ms = message["at"] - now_ms
-                if self._take_time is not None:
-                    self._take_time(message["at"])
-            if self.ledger is not None and message["source"] == self.ledger.source:
-                self._acknowledged(message["seq"], message["token"], message["doubts"], now_ms)
-            return
         utc_ms = self._utc_ms()
         if utc_ms is not None and self._companion_ms is not None:  # either clock may be wrong by years
             utc_ms = min(utc_ms, now_ms + self._companion_ms)
         self._commands.take(message, utc_ms)
         self.window.nudged()
+
+    def _take_acks(self, now_ms):
+        """Take the last ack that came and is about this ledger: it says all that those before it said."""
+        while self._acks:
+            try:
+                message = wire.read("ack", self._acks.pop())
+            except wire.WireError:
+                continue
+            if message["at"] is not None:
+                self._companion_ms = message["at"] - now_ms
+                if self._take_time is not None:
+                    self._take_time(message["at"])
+            if self.ledger is not None and message["source"] == self.ledger.source:
+                self._acks = []
+                self._acknowledged(message["seq"], message["token"], message["doubts"], now_ms)
 
     def _acknowledged(self, seq, token, doubts, now_ms):
         try:
