@@ -76,7 +76,7 @@ pi: ## start that image in an emulated Raspberry Pi, and try what an owner meets
 	@"$${PYTHON:-python3}" -m tests.pi.run $(ARGS)
 
 pico: ## run a Pico's own firmware on an emulated RP2040: scenarios, and power cuts of its flash
-	@tests/system-packages firmware
+	@tests/system-packages pico
 	@tools/environment $(WORK),pico
 	@.venv/bin/python -m tests.pico.emulator
 	@.venv/bin/python -m tests.pico.run $(ARGS)
