@@ -132,7 +132,7 @@ def main() -> None:
             taken = f"{flash.erase / 1000:g} ms for a sector, {flash.page / 1000:g} for a page"
             print(
                 f"pico: {rate(folder, flash, turn_us)} tokens a second in each slot for 20 s without a loss, with "
-                f"{taken}, {turn_us / 1000:g} for a turn"
+                f"{taken}, {turn_us / 1000:g} for a turn, whatever it does (`make pico` has the chip's own time)"
             )
         memory = remembered(folder, 100_000, 10_000)
         first, *rest = memory["alive"]

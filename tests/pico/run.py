@@ -27,8 +27,20 @@ from templo.contract import God
 from tests import fresh
 from tests.pico import chip, firmware, ledgers, play
 
-SHORT = ("unplugged-receiver", "slow-flicker", "lamps", "blocked", "resets")
-"""Scenarios of a few seconds: light, a jam, and power cuts while tokens fall."""
+SHORT = ("unplugged-receiver", "slow-flicker", "lamps", "blocked", "resets", "rush")
+"""Scenarios of a few seconds: light, a jam, power cuts while tokens fall, the page's highest rate."""
+
+RATE = """
+v = 1
+title = "Tokens at one rate in both slots, as a machine drops them: each is doubted, which costs a record more"
+seed = 13
+event = [
+    {{ at_ms = 500, do = "drop", god = "tlaloc", count = 80, every_ms = {0}, width_ms = [8, 10] }},
+    {{ at_ms = 507, do = "drop", god = "huitzilopochtli", count = 80, every_ms = {0}, width_ms = [8, 10] }},
+]
+[expect]
+tokens = {{ tlaloc = 80, huitzilopochtli = 80 }}
+"""
 
 COUNTER = "pico-chip"
 BOOT_NS = 12_000_000_000
@@ -45,7 +57,7 @@ PARTS = ("scenarios", "cuts")
 def main(argv: Sequence[str]) -> int:
     """Build, boot and play; returns 0 if all is right."""
     parser = argparse.ArgumentParser(prog="make pico ARGS=", description=__doc__.partition("\n")[0])
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="instead of the short ones, or 'all'")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="these alone, 'all', or 'rate-30'")
     parser.add_argument("--only", choices=PARTS, help="one part alone")
     parser.add_argument("--renew", action="store_true", help="build the firmware anew")
     parser.add_argument("--seed", type=int, default=1, help="chance")
@@ -72,6 +84,10 @@ def main(argv: Sequence[str]) -> int:
 def scenarios(board: play.Board, wanted: Sequence[str], folder: Path) -> bool:
     """Play scenarios, and print a table of them."""
     files = [file for file in SCENARIOS if file.stem in wanted or "all" in wanted]
+    for name in wanted:
+        if name.startswith("rate-"):
+            files.append(folder / f"{name}.toml")
+            files[-1].write_text(RATE.format(1000 / int(name[5:])))
     print(f"{'scenario':<20} {'expected':>9} {'counted':>9} {'heap':>8} {'start s':>8} {'chip s':>7} {'CPU s':>7}")
     with running_companion(folder) as companion:
         wrong = [file.stem for file in files if not row(board, file, folder / file.stem, companion)]
