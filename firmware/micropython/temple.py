@@ -37,7 +37,7 @@ MOST_WAITING = 200
 
 _ALARMING = (JAMMED, DARK, FLICKER)
 _DROPPED_US = 12000
-_SENT = 8  # doubts and tokens that are sent in a turn, at the most: meanwhile nothing is recorded
+_SENT = 8  # doubts and tokens that are sent in a turn, at the most; one while tokens fall, for it takes 10 ms
 _DRAINED = 16  # spells that are taken at once, at the most: the queue, and what follows while it is emptied
 _BY_HAND = ["simulated", "test"]
 
@@ -196,6 +196,7 @@ class Temple:
         found.sort()
         for _, god, start_us, width_us in found:
             self._spell(god, start_us, width_us, now_ms)
+            self._drain()
         for god, beam in enumerate(self._beams):
             slot, seen = self.slots[god], self.seen[god]
             if beam.lost():
@@ -462,15 +463,19 @@ class Temple:
                 self._refused(error, now_ms)
                 break
             window.sent(number, now_ms)
-            self._drain()
-            left -= 1
+            left = self._left(left)
             at_ms = at_ms or self._utc_ms() or now_ms
             self._send("doubt", wire.doubt(self.ledger.source, number, REASONS[reason], at_ms, name))
         return left
 
+    def _left(self, most):
+        """Return how many more may be sent in this turn; none where something fell, for that is counted first."""
+        self._drain()
+        return 0 if self._spells else most - 1
+
     def _publish_tokens(self, now_ms, most):
         self.window.turn(now_ms)
-        for _ in range(most):
+        while most:
             seq = self.window.due()
             if seq is None:
                 return
@@ -483,11 +488,12 @@ class Temple:
             if row is None:  # removed long ago: it was delivered, and nobody can have it again
                 self.window.delivered = max(self.window.delivered, self.ledger.first - 1)
                 self.window.nudged()
+                most -= 1
                 continue
             if not self._link.room():
                 return
             name, god, at_ms, width_us, flags = row
-            self._drain()
+            most = self._left(most)
             replayed = self.window.sent(seq, now_ms)
             at_ms = at_ms or self._fell_at(seq, now_ms)
             fell = wire.token(self.ledger.source, seq, name, wire.GODS[god], at_ms, width_us, flags, replayed)

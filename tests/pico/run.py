@@ -27,7 +27,7 @@ from templo.contract import God
 from tests import fresh
 from tests.pico import chip, firmware, ledgers, play
 
-SHORT = ("unplugged-receiver", "slow-flicker", "lamps", "blocked", "resets", "rush")
+SHORT = ("unplugged-receiver", "slow-flicker", "lamps", "blocked", "resets", "rush", "rate-20")
 """Scenarios of a few seconds: light, a jam, power cuts while tokens fall, the page's highest rate."""
 
 RATE = """
