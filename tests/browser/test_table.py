@@ -133,7 +133,7 @@ def test_a_double_tap_is_one_move(companion: Companion, device: Make) -> None:
     assert companion.home.services.tables.get(table.id).version == before + 1
 
 
-WATCHED = """() => {
+WATCHED = """(held) => {
   for (const part of ["group", "old", "new"])
     document.styleSheets[0].insertRule(`::view-transition-${part}(*) { animation-duration: 4s !important }`);
   const start = document.startViewTransition.bind(document);
@@ -141,6 +141,7 @@ WATCHED = """() => {
   document.startViewTransition = (put) => {
     const transition = start(put);
     transitions.push("started");
+    if (held) transition.ready.then(() => document.getAnimations().forEach((each) => each.pause()));
     transition.finished.then(() => transitions.push("finished"), () => transitions.push("rejected"));
     return transition;
   };
@@ -152,13 +153,12 @@ def test_taps_during_an_animation_are_not_lost(companion: Companion, device: Mak
     companion.drop("tlaloc", 13)
     phone = device(motion="no-preference")
     phone.share(companion, table)
-    phone.page.evaluate(WATCHED)
+    phone.page.evaluate(WATCHED, True)
     phone.page.click(".end-turn button")
     expect(phone.page.locator(".turn-note")).to_contain_text("West")
     phone.page.wait_for_timeout(620)
     phone.page.click(".end-turn button")
     expect(phone.page.locator('[data-piece="countdown"]')).to_have_text("12")
-    phone.page.evaluate("document.getAnimations().forEach((each) => each.pause())")
     phone.page.evaluate(DRAWN)  # a tap that is forced does not wait until what it meets stands still
     phone.page.locator("#drawer > summary").click(force=True)
     assert phone.page.locator("#drawer").get_attribute("open") is not None
