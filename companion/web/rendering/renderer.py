@@ -357,7 +357,7 @@ def guide_file(folder: Path, language: str) -> Path:
     return folder / f"guide.{language}.md"
 
 
-def fill_placeholders(html: str, version: int, request_id: Callable[[], str]) -> str:
+def fill_marks(html: str, version: int, request_id: Callable[[], str]) -> str:
     """Return HTML with the table's version and a fresh request id in each form that posts."""
     html = html.replace(VERSION_MARK, str(version))
     while REQUEST_MARK in html:
@@ -369,7 +369,7 @@ def placer(words: Texts, rendered: RenderedPage, request_id: Callable[[], str]) 
     """Return a function that puts a named region into a page, usable without script."""
 
     def region(name: str, css: str = "") -> Markup:
-        html = fill_placeholders(rendered.regions[name].html, rendered.version, request_id)
+        html = fill_marks(rendered.regions[name].html, rendered.version, request_id)
         label = f"region.{name}"
         return Markup('<section class="region region-{}{}" id="region-{}" data-region="{}"{}>{}</section>').format(
             name,

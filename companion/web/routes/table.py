@@ -17,7 +17,7 @@ from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.previews import preview_text
 from companion.web.rendering.qr import qr_drawing
-from companion.web.rendering.renderer import fill_placeholders, placer
+from companion.web.rendering.renderer import fill_marks, placer
 from companion.web.rendering.texts import line_text
 from companion.web.site import (
     language,
@@ -341,9 +341,7 @@ def picks(table_id: str) -> Response:
     audience = Audience(language(), "phone", (seat,), stands_in="" if seat in own or seat == CHANCE else seat)
     form = here.renderer.forms(table, audience)
     html = [
-        _foreseen(
-            fill_placeholders(form(choice.to_json(), picked=path), table.version, new_request), table, seat, choice
-        )
+        _foreseen(fill_marks(form(choice.to_json(), picked=path), table.version, new_request), table, seat, choice)
         for choice in choices
     ]
     if wants_json():

@@ -15,7 +15,7 @@ TLALOC: God = "tlaloc"
 GODS: tuple[God, God] = (HUITZILOPOCHTLI, TLALOC)
 
 EVEN = "even"
-"""The placeholder for the leading god when both are even."""
+"""Stands for the leading god where both are even."""
 
 LETTERS = {HUITZILOPOCHTLI: "h", TLALOC: "t"}
 """How the lake writes a token of each god."""
