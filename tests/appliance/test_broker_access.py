@@ -467,19 +467,17 @@ def test_the_temple_of_this_machine_joins_by_no_code(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["#", "+", "a/b/c", "", "Templo", "a\nuser x", "é"])
-def test_a_name_that_is_no_temple_s_never_reaches_the_access_list(tmp_path: Path, name: str) -> None:
-    done = Installation(tmp_path).run("--temple", name)
+@pytest.mark.parametrize(
+    ("whose", "name"),
+    [
+        *(("temple", name) for name in ("#", "+", "a/b/c", "", "Templo", "a\nuser x", "é")),
+        *(("watcher", name) for name in ("#", "a/b/c", "", "Tablet", "a\ntopic readwrite #")),
+    ],
+)
+def test_a_name_that_is_nobody_s_never_reaches_the_access_list(tmp_path: Path, whose: str, name: str) -> None:
+    done = Installation(tmp_path).run(f"--{whose}", name)
     assert done.returncode == 2
-    assert "is no temple's name" in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["#", "a/b/c", "", "Tablet", "a\ntopic readwrite #"])
-def test_a_name_that_is_no_watcher_s_never_reaches_the_access_list(tmp_path: Path, name: str) -> None:
-    done = Installation(tmp_path).run("--watcher", name)
-    assert done.returncode == 2
-    assert "is no watcher's name" in done.stderr
+    assert f"is no {whose}'s name" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

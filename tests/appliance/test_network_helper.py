@@ -223,15 +223,11 @@ def test_a_hotspot_is_not_closed_under_who_uses_it(machine: Machine) -> None:
 # -- one run at a time --
 
 
-def test_the_watch_ends_at_once_where_there_is_another_network(machine: Machine) -> None:
-    machine.set(cable=True)
-    machine.helper.keep_watch(print)
-    assert machine.waited == []
-
-
-@pytest.mark.parametrize("without", [{"devices": ["ethernet"]}, {"devices": []}])
-def test_the_watch_ends_at_once_where_there_is_no_wi_fi_to_open(machine: Machine, without: dict[str, Any]) -> None:
-    machine.set(**without)
+@pytest.mark.parametrize("found", [{"cable": True}, {"devices": ["ethernet"]}, {"devices": []}])
+def test_the_watch_ends_at_once_where_there_is_another_network_or_no_wi_fi_to_open(
+    machine: Machine, found: dict[str, Any]
+) -> None:
+    machine.set(**found)
     machine.helper.keep_watch(print)
     assert machine.waited == []
 
