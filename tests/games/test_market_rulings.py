@@ -6,15 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from companion.games import registry
 from companion.games.kit import CHANCE, Move
 from companion.games.market import GAME
 from companion.games.market.rules.board import LANES
 from companion.games.market.rules.result import holdings
 from companion.games.market.rules.scoring import EQUAL, PARTNER, Holding, score
-from companion.web.rendering.guide import load
-from companion.web.rendering.renderer import guide_file
-from companion.web.rendering.texts import LANGUAGES
 from tests.games.market_sitting import Sitting
 
 
@@ -408,12 +404,6 @@ def test_the_rulebooks_example_comes_out_53_to_60() -> None:
         [True, False, False, True],
         [True, True, False, False],
     ]
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_guide_holds_every_ruling_from_a1_to_a27(language: str) -> None:
-    guide = load(guide_file(registry.folder(GAME), language))
-    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"A{n}" for n in range(1, 29)]
 
 
 def test_two_buyers_of_one_player_may_hold_the_same_commodity() -> None:

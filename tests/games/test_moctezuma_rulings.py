@@ -434,3 +434,10 @@ def test_notes_are_kept_line_by_line_whoevers_turn_it_is() -> None:
     assert table.refused("note", 1, "x" * 121, by="blue") == "unwritable"
     assert table.refused("note", 1, "\n", by="blue") == table.refused("note", 1, 7, by="blue") == "unwritable"
     check_value(GAME, table.state)
+
+
+def test_with_cards_in_hand_the_guide_says_to_keep_one_and_draws_no_more() -> None:
+    table = Sitting().put(5).do("explore", 2).dealt(3, 1)
+    choices = [each.to_json() for each in GAME.rules.choices(table.state, "red")]
+    found = GAME.page.guide({**table.view("red"), "choices": choices})
+    assert (found.phase, found.why, found.lit) == ("explore", "keep", "keep")

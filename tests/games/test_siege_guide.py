@@ -135,9 +135,3 @@ def test_the_guide_lists_the_phases_that_the_engine_plays(language: str) -> None
     guide = guide_file(registry.folder(GAME), language).read_text("utf-8")
     assert f"\n{len(PHASES)}. " in guide
     assert f"\n{len(PHASES) + 1}. " not in guide
-
-
-@pytest.mark.parametrize("language", ["en", "es"])
-def test_the_guide_holds_every_ruling_of_the_siege(language: str) -> None:
-    guide = load(guide_file(registry.folder(GAME), language))
-    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"S{n}" for n in range(1, 46)]

@@ -61,9 +61,14 @@ def test_the_rules_are_served_with_every_option_beside_its_ruling(club: WebHome,
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_mexicas_guide_holds_every_ruling_from_m1_to_m52(language: str) -> None:
-    guide = load(guide_file(registry.folder(GUIDED["mexica"]), language))
-    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"M{n}" for n in range(1, 56)]
+@pytest.mark.parametrize(
+    ("name", "letter", "last"), [("mexica", "M", 55), ("market", "A", 28), ("moctezuma", "Z", 28), ("siege", "S", 45)]
+)
+def test_a_guide_of_our_games_holds_every_ruling_from_its_first(
+    name: str, letter: str, last: int, language: str
+) -> None:
+    guide = load(guide_file(registry.folder(GUIDED[name]), language))
+    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"{letter}{n}" for n in range(1, last + 1)]
 
 
 def test_a_ruling_shows_which_reading_is_ours_and_where_to_change_it(reader: Browser) -> None:
