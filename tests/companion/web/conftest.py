@@ -179,6 +179,12 @@ class Browser:
         """Take a chair."""
         return self.post(f"/t/{table.id}/sit", {"code": table.code, "seat": seat, "name": name})
 
+    def token_of(self, table: Table) -> str:
+        """Return the secret by which this browser acts for its seat at a table."""
+        cookie = self.client.get_cookie(f"seat-{table.id}", path=f"/t/{table.id}")
+        assert cookie is not None
+        return cookie.value
+
     def move(
         self, table: Table, seat: str, *move: str | int, version: int, request: str = "", **headers: str
     ) -> TestResponse:

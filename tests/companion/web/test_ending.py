@@ -260,18 +260,12 @@ def test_a_picture_holds_names_as_text_whatever_stands_in_them(home: WebHome) ->
     phone.sit(table, first, "<script>&\u202e")
     phone.post(f"/t/{table.id}/begin")
     now = home.services.tables.get(table.id)
-    home.services.play.move(table.id, _token(phone, table), first, Move("settle", (first,)), now.version, "end")
+    home.services.play.move(table.id, phone.token_of(table), first, Move("settle", (first,)), now.version, "end")
     picture = phone.get(f"/t/{table.id}/result.svg").get_data(as_text=True)
     assert "<script" not in picture
     assert "&lt;script&gt;" in picture
     ElementTree.fromstring(picture)
     assert second in now.charter.seats
-
-
-def _token(phone: Browser, table: Table) -> str:
-    cookie = phone.client.get_cookie(f"seat-{table.id}", path=f"/t/{table.id}")
-    assert cookie is not None
-    return cookie.value
 
 
 def test_a_captured_leader_is_a_great_moment(home: WebHome) -> None:
@@ -290,3 +284,34 @@ def test_what_looks_back_at_a_game_brings_the_drawings_that_it_uses(home: WebHom
         html = re.sub(r"(?s)<!--.*?-->", "", ana.get(path).get_data(as_text=True))
         used = set(re.findall(r'<use [^>]*?href="#([\w-]+)"', html))
         assert used - set(re.findall(r'\bid="([\w-]+)"', html)) == set(), path
+
+
+@pytest.mark.parametrize(("game", "preset"), [*TABLES, ("mexica", "classic")])
+def test_every_page_of_a_closed_table_says_so_and_offers_no_move(home: WebHome, game: str, preset: str) -> None:
+    table = home.services.tables.open(game, "Sunday", 2, preset, {})
+    phone = home.browser()
+    phone.post(f"/t/{table.id}/share", {"code": table.code, f"name.{table.charter.seats[0]}": "Ana"})
+    phone.post(f"/t/{table.id}/begin")
+    assert f'action="/t/{table.id}/close"' in phone.get(f"/t/{table.id}").get_data(as_text=True)
+    phone.post(f"/t/{table.id}/close")
+    for reader, page in ((phone, ""), (home.browser(), ""), (home.browser(), "/screen")):
+        html = reader.get(f"/t/{table.id}{page}").get_data(as_text=True)
+        assert "The table was closed before the game had ended." in html
+        assert "Nobody wins" in html
+        assert set(re.findall(r"""value='\["(\w+)\"""", html)) <= {"note"}
+    for page in ("/story", "/replay", "/result.txt", "/result.svg", "/result.bgsplay"):
+        assert phone.get(f"/t/{table.id}{page}").status_code == 200, page
+
+
+def test_a_table_that_was_put_away_leaves_the_list_and_keeps_its_page(home: WebHome) -> None:
+    table = home.table(2)
+    phone = home.browser()
+    phone.sit(table, "east", "Ana")
+    phone.post(f"/t/{table.id}/rename", {"title": "Kitchen"})
+    assert "Kitchen" in phone.get("/tables").get_data(as_text=True)
+    phone.post(f"/t/{table.id}/close")
+    phone.post(f"/t/{table.id}/archive", {"archived": "yes"})
+    assert "Kitchen" not in phone.get("/tables").get_data(as_text=True)
+    assert "Kitchen" in phone.get(f"/t/{table.id}").get_data(as_text=True)
+    phone.post(f"/t/{table.id}/archive", {"archived": ""})
+    assert "Kitchen" in phone.get("/tables").get_data(as_text=True)

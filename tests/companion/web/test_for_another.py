@@ -48,12 +48,6 @@ def _forms(html: str) -> Iterator[tuple[str, dict[str, str]]]:
         )
 
 
-def _key(phone: Browser, table: Table) -> str:
-    cookie = phone.client.get_cookie(f"seat-{table.id}", path=f"/t/{table.id}")
-    assert cookie is not None
-    return cookie.value
-
-
 def _for_others(table: Table, seat: str, html: str) -> list[str]:
     """Return what a page offers in sight that is another seat's to do."""
     due, wrong = table.chance(), []
@@ -78,7 +72,7 @@ def test_a_phone_offers_in_sight_what_is_its_own_to_do_and_nothing_else(
 ) -> None:
     table, phones = _seated(home, game, preset)
     chance = random.Random(7)
-    keys = {seat: _key(phone, table) for seat, phone in phones.items()}
+    keys = {seat: phone.token_of(table) for seat, phone in phones.items()}
     for _ in range(25):
         table = home.services.tables.get(table.id)
         if table.phase == "over":

@@ -11,6 +11,7 @@ import pytest
 
 from companion.adapters.owner import Owner, make_owner, owner_in
 from companion.model.network import Hotspot, Network, NetworkRefused, NoNetwork, Wifi
+from companion.web.routes.setup import STEPS
 from templo import contract
 from tests.companion.web.conftest import OWNER, Browser, WebHome, text_of
 
@@ -223,3 +224,42 @@ def test_the_hotspot_s_code_is_read_by_phones_whatever_its_signs() -> None:
 def test_a_machine_whose_network_nobody_manages_refuses() -> None:
     with pytest.raises(NetworkRefused, match="nobody manages the network"):
         NoNetwork().join("Casa", "")
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "has a mistake"), ("es", "tiene un error")])
+def test_the_first_page_says_what_is_wrong_with_the_boot_partition_s_file(
+    home: WebHome, language: str, words: str
+) -> None:
+    home.configure(boot_fault=lambda: "name is '<b>x</b>'; expected letters")
+    page = home.browser(language=language).get("/").text
+    assert words in page
+    assert "name is &#39;&lt;b&gt;x&lt;/b&gt;&#39;; expected letters" in page
+
+
+def test_a_new_card_whose_first_page_is_the_setup_says_it_there(home: WebHome) -> None:
+    home.configure(boot_fault=lambda: "beams.tlaloc is 99", first_start="on")
+    phone = home.browser()
+    assert phone.get("/").headers["Location"] == "/setup"
+    for step in STEPS:
+        page = phone.get(f"/setup/step/{step}").text
+        assert "has a mistake" in page, step
+        assert "beams.tlaloc is 99" in page, step
+
+
+def test_without_a_fault_the_first_page_says_nothing_of_it(phone: Browser) -> None:
+    assert 'role="alert"' not in phone.get("/").text
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "Release 1.0.1 is there"), ("es", "la versión 1.0.1")])
+def test_every_page_of_the_settings_names_a_newer_release_with_what_installs_it(
+    home: WebHome, language: str, words: str
+) -> None:
+    home.configure(known_update=lambda: "1.0.1")
+    for step in STEPS:
+        page = home.browser(language=language).get(f"/setup/step/{step}").text
+        assert words in page, step
+        assert "sudo apt upgrade" in page, step
+
+
+def test_without_a_newer_release_nothing_is_said_of_one(home: WebHome) -> None:
+    assert "apt upgrade" not in home.browser().get("/setup/step/name").text

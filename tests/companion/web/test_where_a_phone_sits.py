@@ -15,12 +15,6 @@ def sits(home: WebHome, phone: Browser, table: Table) -> bool:
         return site().sits_at(home.services.tables.get(table.id))
 
 
-def token_of(phone: Browser, table: Table) -> str:
-    cookie = phone.client.get_cookie(f"seat-{table.id}", path=f"/t/{table.id}")
-    assert cookie is not None
-    return cookie.value
-
-
 def test_a_phone_that_took_a_seat_is_known_to_sit_there_and_nowhere_else(home: WebHome) -> None:
     phone, stranger = home.browser(), home.browser()
     table, other = home.lobby(), home.lobby()
@@ -66,7 +60,7 @@ def test_what_says_where_a_phone_sits_lets_nobody_act_for_it(home: WebHome, phon
     cookie = next(line for line in answer.headers.getlist("Set-Cookie") if line.startswith(f"{SEATED}="))
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie
-    assert token_of(phone, table) not in cookie
+    assert phone.token_of(table) not in cookie
     thief, known = home.browser(), phone.client.get_cookie(SEATED)
     assert known is not None
     thief.client.set_cookie(SEATED, known.value)
@@ -90,7 +84,7 @@ def test_a_long_game_s_phones_and_screens_keep_their_proofs_for_a_year_from_each
     phone, screen, stranger = home.browser(), home.browser(), home.browser()
     phone.sit(table, "east")
     screen.post(f"/t/{table.id}/screen", {"code": table.code})
-    key = token_of(phone, table)
+    key = phone.token_of(table)
     for page in ("", "/screen", "/seats"):
         assert renewed(phone, f"/t/{table.id}{page}")[f"seat-{table.id}"] == key
         assert f"screen-{table.id}" in renewed(screen, f"/t/{table.id}{page}")
