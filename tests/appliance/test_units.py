@@ -223,10 +223,14 @@ def test_the_controller_may_read_which_board_it_is_on() -> None:
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_no_unit_waits_for_a_network(name: str) -> None:
-    """Without a router `network-online.target` takes two minutes, and its page is what an owner looks for."""
-    directives = unit(name)
-    assert "network-online.target" not in " ".join(directives["After"] + directives.get("Wants", []))
+def test_no_unit_waits_for_a_network_or_a_broker(name: str) -> None:
+    """Debian's mosquitto waits for `network-online.target`, which takes a minute or two without a router."""
+    assert {"After", "Wants", "Requires"}.isdisjoint(unit(name))
+
+
+def test_counting_comes_first_while_the_machine_starts() -> None:
+    assert unit("templo-controller")["StartupCPUWeight"] == ["1000"]
+    assert "StartupCPUWeight" not in unit("templo-companion")
 
 
 def test_what_serves_tls_has_no_user_of_its_own_and_alone_is_given_the_key() -> None:

@@ -134,6 +134,10 @@ def boot(machine: Machine) -> None:
         used = machine.run(f"systemctl show {unit} --value --property=CPUUsageNSec")
         say(f"{unit}: active after, of a processor", f"{int(at) / 1e6:.1f} s, {int(used) / NS:.1f} s")
         must(f"{unit} was not restarted", machine.run(f"systemctl show {unit} --value --property=NRestarts"), "0")
+    asked = "systemctl show --value --property="
+    started = int(machine.run(f"{asked}ExecMainStartTimestampMonotonic templo-controller"))
+    network = int(machine.run(f"{asked}ActiveEnterTimestampMonotonic network.target"))
+    must("the controller waited for no network", started < network)
     size, seconds = machine.run(PAGE).split()
     say("the first page, from inside", f"{size} bytes in {seconds} s")
     memory = machine.run("free -m").splitlines()[1].split()

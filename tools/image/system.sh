@@ -90,6 +90,8 @@ chroot "$card" useradd --create-home --shell /bin/bash --groups sudo temple
 echo 'temple ALL=(ALL) NOPASSWD: ALL' >"$card"/etc/sudoers.d/temple
 chmod 440 "$card"/etc/sudoers.d/temple
 chroot "$card" systemctl enable grow-card.service systemd-timesyncd.service
+# Debian's mosquitto would wait a minute for a router that is not there.
+chroot "$card" systemctl disable NetworkManager-wait-online.service
 chroot "$card" templo-mayor prepare-image --yes
 rm -rf "$card"/usr/sbin/policy-rc.d "$card"/etc/ssh/ssh_host_* "$card"/var/lib/systemd/random-seed \
     "$card"/var/lib/dbus/machine-id "$card"/var/lib/apt/lists/* "$card"/var/cache/apt/* "$card"/var/cache/debconf/*-old \
@@ -97,6 +99,8 @@ rm -rf "$card"/usr/sbin/policy-rc.d "$card"/etc/ssh/ssh_host_* "$card"/var/lib/s
 find "$card"/var/log -type f -delete
 # Empty: what says "uninitialized" would bring the presets of all units, and two programs for one network.
 : >"$card"/etc/machine-id
+# As new as /usr, so that a first start does not run ldconfig and others again.
+touch "$card"/etc/.updated "$card"/var/.updated
 # Not where this machine takes Debian from, but where everybody does.
 rm "$card"/etc/apt/sources.list
 cp /usr/share/doc/apt/examples/debian.sources "$card"/etc/apt/sources.list.d/
