@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -51,3 +52,22 @@ def test_a_machine_on_which_no_image_can_be_built_says_why(monkeypatch: pytest.M
     monkeypatch.setattr(builder.os, "uname", lambda: type("Name", (), {"release": "6.1.0-44-amd64"}))
     with pytest.raises(fresh.FreshError, match=r"Linux 6\.7 or later; this is 6\.1\.0-44-amd64"):
         builder.check_machine()
+
+
+def test_a_card_makes_the_key_that_its_sshd_names_once_and_no_other(tmp_path: Path) -> None:
+    unit = (FILES / "etc/systemd/system/ssh.service.d/templo-mayor.conf").read_text()
+    settings = (FILES / "etc/ssh/sshd_config.d/templo-mayor.conf").read_text()
+    named = re.findall(r"^HostKey (\S+)$", settings, re.MULTILINE)
+    command = shlex.split(unit.partition("\nExecStartPre=\nExecStartPre=")[2].partition("\n")[0].replace("$$", "$"))
+    command[-1] = command[-1].replace("/etc/ssh", str(tmp_path))
+
+    def made() -> dict[str, str]:
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
+        return {path.name: path.read_text() for path in tmp_path.iterdir()}
+
+    first = made()
+    key = Path(named[0]).name
+    assert set(first) == {key, f"{key}.pub"}
+    assert made() == first
+    (tmp_path / key).write_text("")  # as a cut of the power leaves it
+    assert made()[key] not in ("", first[key])
