@@ -78,7 +78,7 @@ class Installation(Struct, frozen=True):
     @property
     def is_well(self) -> bool:
         """Whether nobody has to do anything."""
-        return self.counts and not (self.boot_fault or self.boot_kept or self.backup_failed)
+        return self.counts and bool(self.pages) and not (self.boot_fault or self.boot_kept or self.backup_failed)
 
     @property
     def counts(self) -> bool:
@@ -183,9 +183,11 @@ def pages(web: configuration.WebSettings, addresses: Sequence[str], name: str, a
 
 
 def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list[str]:
-    """Return the lines that a person reads; `code` draws a QR code, or nothing if it cannot be shown."""
-    well = f"all is well{f' since {found.since:%F %H:%M}' if found.since else ''}" if found.is_well else "see the end"
-    lines = [f"Templo Mayor {__version__}: {well}", ""]
+    """Return the lines that a person reads; `code` draws a QR code, or nothing if it cannot be shown.
+
+    Whether all is well is said below the code, which may fill a terminal.
+    """
+    lines = [f"Templo Mayor {__version__}", ""]
     lines += [f"  {role:<11} {state}" for role, state in found.units.items()]
     for temple, counts in (found.temples or {}).items():
         lines.append(f"  {temple:<11} {'counts' if counts else 'does not count'}")
@@ -221,7 +223,8 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
         todo.append(f"The last nightly backup failed: 'sudo journalctl -n 30 -u {NIGHTLY}' says why.")
     if found.update:
         todo.append(f"Release {found.update} is there: 'sudo apt upgrade' installs it, with no game running.")
-    return [*lines, "", *(f"  {each}" for each in todo)]
+    since = f" since {found.since:%F %H:%M}" if found.since else ""
+    return [*lines, "", f"All is well{since}." if found.is_well else "To do:", *(f"  {each}" for each in todo)]
 
 
 def _next(found: Installation) -> list[str]:

@@ -14,7 +14,6 @@ from companion.appliance import command_line, status
 from companion.appliance.status import Installation
 from companion.model.network import Hotspot
 from companion.settings import WebSettings
-from templo import __version__
 from templo.settings import SettingsError
 from tests.controller.program import ROOT
 
@@ -80,23 +79,34 @@ def test_a_nightly_backup_that_failed_is_named_though_all_else_is_well() -> None
     assert "The last nightly backup failed: 'sudo journalctl -n 30 -u templo-mayor-backup' says why." in shown(found)
 
 
-def test_the_first_line_says_whether_all_is_well_and_since_when() -> None:
+def test_below_the_codes_it_says_whether_all_is_well_and_since_when() -> None:
     well = Installation(ALL, PAGES, {"templo": True}, since=datetime.fromisoformat("2026-11-28T21:05"))
-    assert shown(well).startswith(f"Templo Mayor {__version__}: all is well since 2026-11-28 21:05\n")
-    for wrong in ({"backup_failed": True}, {"boot_fault": "name is 1"}, {"temples": {"templo": False}}):
-        assert shown(replace(well, **wrong)).startswith(f"Templo Mayor {__version__}: see the end\n")
+    assert "\n\nAll is well since 2026-11-28 21:05.\n  Prove the beams" in shown(well)
+    hotspot = Hotspot("Templo Mayor", "mictlan-1234", on=True)
+    last = status.described(replace(well, hotspot=hotspot), lambda text: [f"<code of {text}>"])[-4:]
+    assert [each.strip()[:12] for each in last] == ["", "All is well ", "Prove the be", "Then play: o"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"backup_failed": True}, {"boot_fault": "name is 1"}, {"temples": {"templo": False}}, {"pages": ()}]
+)
+def test_what_somebody_has_to_do_is_not_well(wrong: dict[str, object]) -> None:
+    said = shown(replace(Installation(ALL, PAGES, {"templo": True}), **wrong))
+    assert "ll is well" not in said
+    assert "\n\nTo do:\n  " in said
 
 
 def test_a_newer_release_is_named_with_what_installs_it_and_all_is_still_well() -> None:
     said = shown(Installation(ALL, PAGES, {"templo": True}, update="1.0.1"))
-    assert "all is well\n" in said
+    assert "All is well.\n" in said
     assert said.endswith("Release 1.0.1 is there: 'sudo apt upgrade' installs it, with no game running.")
 
 
 def test_a_wrong_settings_file_on_the_boot_partition_is_named_first() -> None:
     found = Installation(ALL, PAGES, {"templo": True}, boot_fault="name is 'x y'; expected letters")
-    assert "\n\n  The settings on the boot partition were not applied: name is 'x y'; expected letters\n" in shown(
-        found
+    assert (
+        "\n\nTo do:\n  The settings on the boot partition were not applied: name is 'x y'; expected letters\n"
+        in shown(found)
     )
 
 
