@@ -1,7 +1,8 @@
 """Writes what a release stands on, as CycloneDX: the wheel's libraries, the packages' dependencies, and the image.
 
 Libraries are those that are installed here, with their licences. Of the packages it is what apt would install with
-them on an empty Debian 13 (`tools.packages` writes that down), and of the image what its own dpkg says.
+them on an empty Debian 13 (`tools.packages` writes that down), and of the image what its own dpkg says, with the
+licences that each package's file `copyright` names. All but `NOT_FREE` is of Debian's main archive, which is free.
 """
 
 from __future__ import annotations
@@ -68,6 +69,9 @@ COMPATIBLE = frozenset(
 NOT_FREE = frozenset({"firmware-brcm80211", "raspi-firmware"})
 """What is on a card and not free: without it no Raspberry Pi starts, and its radio is silent. No program links it."""
 
+COMMON = r"/usr/share/common-licenses/([\w.+-]*[\w+])"
+"""By this a `copyright` in words of its own names a licence."""
+
 SPACE = uuid.UUID("0c2ab4a7-8d5e-5c1b-9e0f-7a6d1f1f5d10")
 
 
@@ -85,7 +89,7 @@ class Part:
     """Its package URL."""
 
     licence: str = ""
-    """As SPDX writes it; empty where Debian's own archive says it, in /usr/share/doc/NAME/copyright."""
+    """As SPDX writes it, or the names that a package of Debian gives; empty where Debian's archive alone says it."""
 
 
 def libraries(extras: Iterable[str] = EXTRAS, of: str = "templo-mayor") -> list[Part]:
@@ -144,10 +148,10 @@ def resolved(simulated: str) -> list[Part]:
     return sorted(_debian(*each) for each in lines)
 
 
-def installed(status: str) -> list[Part]:
-    """Return the packages that the status of a dpkg lists as installed.
+def installed(status: str, documents: Path) -> list[Part]:
+    """Return the packages that the status of a dpkg lists as installed; `documents` is their /usr/share/doc.
 
-    Raises `LicenceError` for one of Debian's non-free parts that is not in `NOT_FREE`.
+    Raises `LicenceError` for one of Debian's non-free parts that is not in `NOT_FREE`, and for one without licence.
     """
     paragraphs = [dict(re.findall(r"^(\S+): (.*)$", each, re.MULTILINE)) for each in status.split("\n\n")]
     there = [each for each in paragraphs if each.get("Status", "").endswith(" installed")]
@@ -156,22 +160,35 @@ def installed(status: str) -> list[Part]:
             raise LicenceError(
                 f"{each['Package']} is in Debian's section {each['Section']}: expected {sorted(NOT_FREE)}"
             )
-    return sorted(_debian(each["Package"], each["Version"], each["Architecture"]) for each in there)
+    return sorted(
+        _debian(each["Package"], each["Version"], each["Architecture"], _copyright(documents / each["Package"]))
+        for each in there
+    )
 
 
-def _debian(name: str, version: str, architecture: str) -> Part:
+def _copyright(document: Path) -> str:
+    """Return the licences that a package names, in Debian's words; raises `LicenceError` where it says nothing."""
+    try:
+        text = (document / "copyright").read_text("utf-8", "replace")
+    except OSError as error:
+        raise LicenceError(f"{document.name} does not say its licence: {error.strerror}") from None
+    found = re.findall(r"^License: *(\S.*)$" if "\nFiles:" in text else COMMON, text, re.MULTILINE)
+    return ", ".join(sorted({each.strip() for each in found})) or f"as /usr/share/doc/{document.name}/copyright says"
+
+
+def _debian(name: str, version: str, architecture: str, licence: str = "") -> Part:
     vendor = "templo-mayor" if name in packages.NAMES else "debian"
     escaped = version.replace("+", "%2B")
     url = f"pkg:deb/{vendor}/{name}@{escaped}?arch={architecture}&distro={packages.SUITE}"
-    return Part(name, version, url)
+    return Part(name, version, url, licence)
 
 
 def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def status_of_image(image: Path) -> str:
-    """Return what dpkg says is installed in a packed image of a card, read from its second partition."""
+def on_card(image: Path) -> list[Part]:
+    """Return the packages on a packed image of a card, as its second partition says."""
     with tempfile.TemporaryDirectory(dir=image.parent) as folder:
         card = Path(folder) / "card"
         with lzma.open(image) as packed, card.open("wb") as out:
@@ -179,9 +196,14 @@ def status_of_image(image: Path) -> str:
         with card.open("rb") as raw:
             entry = raw.read(512)[462:478]
         start = int.from_bytes(entry[8:12], "little") * 512
-        command = ["debugfs", "-R", "cat /var/lib/dpkg/status", f"{card}?offset={start}"]
-        path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-        return subprocess.run(command, check=True, capture_output=True, text=True, env={"PATH": path}).stdout
+
+        def read(request: str) -> str:
+            command = ["debugfs", "-R", request, f"{card}?offset={start}"]
+            path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+            return subprocess.run(command, check=True, capture_output=True, text=True, env={"PATH": path}).stdout
+
+        read(f"rdump /usr/share/doc {folder}")
+        return installed(read("cat /var/lib/dpkg/status"), Path(folder) / "doc")
 
 
 def described(what: str, parts: Iterable[Part]) -> str:
@@ -222,7 +244,7 @@ def write(project: Path, into: Path) -> list[Path]:
     if simulated.exists():
         found["packages"] = resolved(simulated.read_text("utf-8"))
     for image in (project / "build").glob("templo-mayor-*.img.xz"):
-        found["image"] = installed(status_of_image(image))
+        found["image"] = on_card(image)
     written = []
     for what, parts in found.items():
         file = into / f"inventory-{what}.cdx.json"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import lzma
+import os
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -47,24 +50,86 @@ def test_the_inventory_takes_in_every_extra_that_a_program_imports_from() -> Non
     assert set(inventory.EXTRAS) == set(extras) - boards - builders
 
 
-def test_the_inventory_of_a_card_is_what_its_dpkg_says() -> None:
-    parts = inventory.installed(STATUS.format(name="raspi-firmware"))
+def documents(folder: Path, *packages: str) -> Path:
+    """Return a folder in which packages say their licences in each way that Debian's do."""
+    free = "License: GPL-2+ or Artistic\n text\n\nFiles: b\nLicense: MIT\n\nLicense: MIT\n Permission is granted\n"
+    said = {
+        "libc6": f"Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: a\n{free}",
+        "libwords": "Read `/usr/share/common-licenses/LGPL-2.1', and /usr/share/common-licenses/GPL-3.\n",
+        "libown": "You may do as you like.\n",
+    }
+    for name in packages:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "copyright").write_text(said.get(name, said["libown"]))
+    return folder
+
+
+def test_the_inventory_of_a_card_is_what_its_dpkg_says(tmp_path: Path) -> None:
+    parts = inventory.installed(
+        STATUS.format(name="raspi-firmware"), documents(tmp_path, "libc6", "raspi-firmware", "gone")
+    )
     assert [part.url for part in parts] == [
         "pkg:deb/debian/libc6@2.41-12%2Bdeb13u1?arch=arm64&distro=trixie",
         "pkg:deb/debian/raspi-firmware@1:2?arch=all&distro=trixie",
     ]
 
 
-def test_a_part_that_is_not_free_and_not_known_stops_a_release() -> None:
+@pytest.mark.parametrize(
+    ("name", "licence"),
+    [
+        ("libc6", "GPL-2+ or Artistic, MIT"),
+        ("libwords", "GPL-3, LGPL-2.1"),
+        ("libown", "as /usr/share/doc/libown/copyright says"),
+    ],
+)
+def test_the_licences_of_a_package_are_those_that_its_copyright_names(
+    name: str, licence: str, tmp_path: Path
+) -> None:
+    status = f"Package: {name}\nStatus: install ok installed\nArchitecture: arm64\nVersion: 1\n"
+    assert [part.licence for part in inventory.installed(status, documents(tmp_path, name))] == [licence]
+
+
+def test_a_part_that_is_not_free_and_not_known_stops_a_release(tmp_path: Path) -> None:
     with pytest.raises(inventory.LicenceError, match="firmware-of-somebody"):
-        inventory.installed(STATUS.format(name="firmware-of-somebody"))
+        inventory.installed(STATUS.format(name="firmware-of-somebody"), documents(tmp_path, "libc6"))
 
 
-def test_an_inventory_is_cyclonedx_and_the_same_each_time() -> None:
-    parts = [*inventory.libraries(["controller"]), *inventory.installed(STATUS.format(name="raspi-firmware"))]
+def test_a_part_that_does_not_say_its_licence_stops_a_release(tmp_path: Path) -> None:
+    with pytest.raises(inventory.LicenceError, match="libc6 does not say its licence"):
+        inventory.installed(STATUS.format(name="raspi-firmware"), tmp_path)
+
+
+def test_packages_and_licences_are_read_from_the_second_partition_of_a_packed_image(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    documents(root / "usr/share/doc", "libc6", "raspi-firmware")
+    (root / "usr/share/doc/raspi-firmware/copyright").unlink()
+    (root / "usr/share/doc/raspi-firmware").rmdir()
+    (root / "usr/share/doc/raspi-firmware").symlink_to("libc6")
+    (root / "var/lib/dpkg").mkdir(parents=True)
+    (root / "var/lib/dpkg/status").write_text(STATUS.format(name="raspi-firmware"))
+    card, start = tmp_path / "card", 1 << 20
+    card.write_bytes(bytes(462) + bytes(8) + (start // 512).to_bytes(4, "little") + bytes(start - 474))
+    environment = {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
+    subprocess.run(
+        ["mke2fs", "-q", "-F", "-t", "ext4", "-E", f"offset={start}", "-d", root, card, "4M"],
+        check=True,
+        env=environment,
+    )
+    packed = tmp_path / "templo-mayor-1-arm64.img.xz"
+    packed.write_bytes(lzma.compress(card.read_bytes(), preset=0))
+    assert [(part.name, part.licence) for part in inventory.on_card(packed)] == [
+        ("libc6", "GPL-2+ or Artistic, MIT"),
+        ("raspi-firmware", "GPL-2+ or Artistic, MIT"),
+    ]
+
+
+def test_an_inventory_is_cyclonedx_and_the_same_each_time(tmp_path: Path) -> None:
+    there = documents(tmp_path, "libc6", "raspi-firmware")
+    parts = [*inventory.libraries(["controller"]), *inventory.installed(STATUS.format(name="raspi-firmware"), there)]
     written = inventory.described("the wheel", parts)
     assert inventory.described("the wheel", reversed(parts)) == written
     read = json.loads(written)
     assert (read["bomFormat"], read["metadata"]["component"]["name"]) == ("CycloneDX", "templo-mayor")
     assert {part["purl"] for part in read["components"]} == {part.url for part in parts}
+    assert all(part["licenses"] for part in read["components"])
     assert next(each for each in read["dependencies"] if each["ref"] == "the wheel")["dependsOn"]

@@ -251,7 +251,7 @@ def test_without_the_right_to_install_the_tests_packages_are_named_once(bare: Pa
     if sudo:
         program(bare, "sudo", sudo)
     sentence = says(system_packages(bare))
-    programs = "mosquitto postgresql haproxy libnss3-tools valgrind openssh-client chromium-headless-shell"
+    programs = "mosquitto postgresql haproxy libnss3-tools valgrind openssh-client e2fsprogs chromium-headless-shell"
     assert f"{programs.replace(' ', ', ')}, fonts-dejavu-core and fonts-noto-core" in sentence
     assert f"sudo apt-get install --no-install-recommends {programs} {FONTS}" in sentence
 
@@ -269,6 +269,7 @@ def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
     program(bare, "certutil", "")
     program(bare, "valgrind", "")
     program(bare, "ssh-keygen", "")
+    program(bare, "debugfs", "")
     font = bare / "truetype" / "dejavu" / "DejaVuSans.ttf"
     font.parent.mkdir(parents=True)
     font.touch()
