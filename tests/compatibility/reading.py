@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping
 from contextlib import closing, redirect_stdout
@@ -28,6 +30,7 @@ from tests.appliance.test_boot import Card as BootCard
 from tests.games.your_own_game import opened
 
 FACTS = "facts.json"
+PICO = Path(__file__).with_name("pico.py")
 
 
 def facts(written: Path, scratch: Path) -> dict[str, Any]:
@@ -46,6 +49,7 @@ def facts(written: Path, scratch: Path) -> dict[str, Any]:
         "deck": contents(files / "deck.toml", "mexica", "deck"),
         "map": contents(files / "map.toml", "siege", "map"),
         "game": played(files / "beans"),
+        "pico": json.loads(pico("read", files / "pico")),
     }
 
 
@@ -134,6 +138,12 @@ def played(folder: Path) -> str:
     """Play a game of somebody's own to its end, always the last legal move; returns how it stands then."""
     with opened(folder) as game:
         return _to_the_end(game)
+
+
+def pico(action: str, folder: Path) -> str:
+    """Write or read a Pico's files with the board's own program, whose modules have names of their own."""
+    words = [sys.executable, str(PICO), action, str(folder)]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
 def _to_the_end(game: Game[Any]) -> str:

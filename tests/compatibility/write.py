@@ -27,7 +27,7 @@ from tests.appliance.test_backup import NOW, Card
 from tests.appliance.test_boot import WHOLE
 from tests.companion.conftest import Home
 from tests.companion.model.test_evenings import played
-from tests.compatibility.reading import FACTS, command, facts
+from tests.compatibility.reading import FACTS, command, facts, pico
 from tests.games.your_own_game import BEANS
 
 FILES = Path(__file__).parent / "files"
@@ -97,6 +97,7 @@ def write(into: Path, folder: Path) -> None:
     skirmish = Path(companion.cli.command_line.__file__).parents[1] / "games" / "siege" / "data" / "skirmish.toml"
     shutil.copy(skirmish, into / "map.toml")
     shutil.copytree(BEANS, into / "beans", ignore=shutil.ignore_patterns("__pycache__"))
+    pico("write", into / "pico")
 
 
 if __name__ == "__main__":
