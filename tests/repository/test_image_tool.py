@@ -43,6 +43,16 @@ def test_the_example_on_the_boot_partition_is_the_manual_s_with_every_line_comme
     assert set(tables["broker"]) <= set(BrokerSettings.__dataclass_fields__)
 
 
+def test_the_recipe_for_another_builder_names_all_of_the_network_that_nothing_else_brings() -> None:
+    """Its base installs nothing that is only recommended, as wpasupplicant is by Debian's NetworkManager."""
+    ours = re.findall(r'^network="(.+)"$', (builder.HERE / "system.sh").read_text(), re.MULTILINE)[0].split()
+    recipe = (fresh.PROJECT / "docs" / "image.md").read_text("utf-8").partition("`layer/templo-mayor.yaml` is")[2]
+    named = re.findall(r"^  - (\S+)$", recipe.partition("customize-hooks")[0], re.MULTILINE)
+    layers = {"network-manager": "network-manager", "wireless-regulatory": "wireless-regdb"}
+    assert all(re.search(rf"^#  {layer},?$", recipe, re.MULTILINE) for layer in layers)
+    assert sorted([*named, *layers.values()]) == sorted(ours)
+
+
 def test_a_machine_on_which_no_image_can_be_built_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builder.os, "geteuid", lambda: 1000)
     with pytest.raises(fresh.FreshError, match="sudo make image"):
