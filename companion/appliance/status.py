@@ -39,6 +39,7 @@ NAME = "templo-mayor-name"
 
 ANSWER_S = 10.0
 LOOPBACK = "127.0.0.1"
+_STATES = {True: "counts", False: "does not count", None: "is not connected"}
 _UP = re.compile(r'^templo_temple_up\{temple="([^"]+)"\} ([01])$', re.MULTILINE)
 _TROUBLE = re.compile(r'^templo_temple_trouble\{temple="([^"]+)",', re.MULTILINE)
 
@@ -47,13 +48,13 @@ class Installation(Struct, frozen=True):
     """What could be learned of the installed temple.
 
     `units` is systemd's word for the state of each unit, by its role. `pages` are the addresses that a phone may
-    open, the likeliest first. `temples` says of each temple that the companion knows whether it counts; it is none
-    where the page does not answer.
+    open, the likeliest first. `temples` says of each temple that the companion knows whether it counts, and none of
+    one that is not connected; it is none itself where the page does not answer.
     """
 
     units: Mapping[str, str]
     pages: Sequence[str]
-    temples: Mapping[str, bool] | None
+    temples: Mapping[str, bool | None] | None
     reasons: Mapping[str, str] = field(default_factory=dict)
     secure: Sequence[str] = ()
     """The same pages over TLS, for phones that trust the authority."""
@@ -78,12 +79,18 @@ class Installation(Struct, frozen=True):
     @property
     def is_well(self) -> bool:
         """Whether nobody has to do anything."""
-        return self.counts and bool(self.pages) and not (self.boot_fault or self.boot_kept or self.backup_failed)
+        asked_for = self.boot_fault or self.boot_kept or self.backup_failed or self.is_in_trouble
+        return self.counts and bool(self.pages) and not asked_for
 
     @property
     def counts(self) -> bool:
         """Whether everything runs and a temple counts."""
         return set(self.units.values()) == {"active"} and any((self.temples or {}).values())
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether a temple is connected and does not count; one that is switched off bothers nobody."""
+        return False in (self.temples or {}).values()
 
 
 def web_settings(systemd: Callable[..., str]) -> configuration.WebSettings:
@@ -155,10 +162,10 @@ def reaches_by_ipv6(addresses: Sequence[str]) -> bool:
     return any(each.version == 6 and not each.is_loopback and not each.is_link_local for each in found)
 
 
-def _counting(metrics: str) -> dict[str, bool]:
-    """Return of each temple whether it is connected and nothing keeps it from recording tokens."""
+def _counting(metrics: str) -> dict[str, bool | None]:
+    """Return of each temple whether nothing keeps it from recording tokens, or none where it is not connected."""
     troubled = _TROUBLE.findall(metrics)
-    return {temple: up == "1" and temple not in troubled for temple, up in _UP.findall(metrics)}
+    return {temple: temple not in troubled if up == "1" else None for temple, up in _UP.findall(metrics)}
 
 
 def pages_now(web: configuration.WebSettings, systemd: Callable[..., str]) -> list[str]:
@@ -190,7 +197,7 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
     lines = [f"Templo Mayor {__version__}", ""]
     lines += [f"  {role:<11} {state}" for role, state in found.units.items()]
     for temple, counts in (found.temples or {}).items():
-        lines.append(f"  {temple:<11} {'counts' if counts else 'does not count'}")
+        lines.append(f"  {temple:<11} {_STATES[counts]}")
     if found.pages:
         lines += [
             "",
@@ -248,7 +255,7 @@ def _next(found: Installation) -> list[str]:
     if not found.temples:
         return ["No temple has connected yet: 'sudo journalctl -n 30 -u templo-controller' says why."]
     where = f"{found.pages[0]}/temples"
-    if not found.counts:
+    if found.is_in_trouble or not found.counts:
         return [f"{where} says what is wrong with the temple, and what to do."]
     return [f"Prove the beams: drop a token through each slot and watch {where}", f"Then play: open {found.pages[0]}"]
 

@@ -88,12 +88,25 @@ def test_below_the_codes_it_says_whether_all_is_well_and_since_when() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"backup_failed": True}, {"boot_fault": "name is 1"}, {"temples": {"templo": False}}, {"pages": ()}]
+    "wrong",
+    [
+        {"backup_failed": True},
+        {"boot_fault": "name is 1"},
+        {"temples": {"templo": True, "attic": False}},
+        {"temples": {"templo": None}},
+        {"pages": ()},
+    ],
 )
 def test_what_somebody_has_to_do_is_not_well(wrong: dict[str, object]) -> None:
     said = shown(replace(Installation(ALL, PAGES, {"templo": True}), **wrong))
     assert "ll is well" not in said
     assert "\n\nTo do:\n  " in said
+
+
+def test_a_second_temple_that_is_switched_off_is_shown_and_all_is_well() -> None:
+    said = shown(Installation(ALL, PAGES, {"templo": True, "attic": None}))
+    assert "  attic       is not connected\n" in said
+    assert "All is well.\n" in said
 
 
 def test_a_newer_release_is_named_with_what_installs_it_and_all_is_still_well() -> None:
@@ -230,4 +243,4 @@ def test_the_output_of_systemd_the_page_and_the_codes_files_is_parsed(
     assert (len(found.organiser), found.owner) == (LENGTH, "")
     assert ports == [8080]
     assert found.units == {"broker": "active", "controller": "active", "companion": "failed"}
-    assert found.temples == {"templo": True, "attic": False, "cellar": False}
+    assert found.temples == {"templo": True, "attic": None, "cellar": False}
