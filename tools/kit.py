@@ -93,6 +93,8 @@ def _fields(name: str, thing: type, documented: Mapping[str, str]) -> Iterator[s
         yield from ("| field | type | without it | meaning |", "|---|---|---|---|")
         for field, kind, default in found:
             meaning = " ".join(documented.get(f"{name}.{field}", "").split())
+            if not meaning:
+                raise ValueError(f"{thing.__module__}.{name}.{field} does not say what it is; give it a docstring")
             yield f"| `{field}` | {_code(kind)} | {_code(default)} | {_cell(meaning)} |"
         yield ""
 
@@ -136,8 +138,8 @@ def _plain(hint: object) -> str:
 
 
 def _signature(function: Any) -> str:
-    text = str(inspect.signature(function))
-    return re.sub(r"'([^']*)'", r"\1", text)
+    """Return a signature whose annotations are not quoted; a default that is a text is."""
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(function)))
 
 
 def _value(name: str, thing: object) -> str:

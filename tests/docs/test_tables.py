@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import re
 from dataclasses import dataclass
@@ -75,6 +76,28 @@ def test_the_reference_is_not_written_while_a_name_of_the_kit_does_not_say_what_
     monkeypatch.setattr(kit, "names", lambda: [("Unsaid", "companion.games.kit.moves", Unsaid)])
     with pytest.raises(ValueError, match="Unsaid does not say what it is"):
         list(kit.sections())
+
+
+def test_the_reference_is_not_written_while_a_field_beside_a_described_one_does_not_say_what_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @dataclass
+    class Half:
+        """Beans and what cooks them."""
+
+        beans: int
+        water: int
+
+    monkeypatch.setattr(kit, "names", lambda: [("Half", "companion.games.kit.moves", Half)])
+    monkeypatch.setattr(kit, "_attribute_docs", lambda module: {"Half.beans": "How many."})
+    with pytest.raises(ValueError, match=r"Half\.water does not say what it is"):
+        list(kit.sections())
+
+
+def test_a_signature_of_the_reference_is_python() -> None:
+    for line in kit.sections():
+        for written in re.findall(r"^`?(?:\w+\.)?(\w+\(.*\) -> .*?)(?:`:)?$", line):
+            ast.parse(f"def {written}: ...")
 
 
 def test_every_public_name_of_the_kit_is_in_its_reference_with_what_it_means() -> None:

@@ -26,9 +26,13 @@ class Fallen(Struct, frozen=True):
     """A token that fell: its id and god, whose turn it was, and why it waits or waited for a person."""
 
     id: str
+    """The token's own; empty for one that was given by a tap."""
     god: str
+    """Its slot, one of `LEFT_TO_RIGHT`."""
     seat: Seat
+    """For whom it counts: whose turn it was, or who claimed it."""
     doubt: str = ""
+    """Why it waits or waited, as in `TokenDrop`."""
     claimed: bool = False
     """Whether a person said whose it is: then its temple can no longer doubt it."""
     acted: bool = False

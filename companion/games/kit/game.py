@@ -31,18 +31,26 @@ class Game(Generic[S]):
     name: str
     """The name of its folder; a tool's is that of its game and its own: ``"market.score"``."""
     rules_version: int = 1
+    """Raise it when a stored log would be played differently under changed rules."""
     _: KW_ONLY
     seatings: Mapping[int, tuple[Seat, ...]]
     """The seats for each number of players, in turn order."""
     rules: Rules[S]
+    """What is legal, what it does, and how it ends."""
     page: Page[S]
+    """What each seat sees."""
     options: tuple[Option, ...] = ()
+    """The rules that a table may choose, in the order in which they are offered."""
     presets: Mapping[str, Mapping[str, Value]] = field(default_factory=_classic)
+    """Named choices of options, the usual one first; options that one leaves out have their default."""
     bot: Bot = field(default_factory=Bot)
+    """How the app plays for somebody who is away."""
     printer: Printer[S] = field(default_factory=Printer)
+    """Its pages for the printer."""
     temple: TempleRules[S] | None = None
     """What it does with a temple's tokens; None if it uses none."""
     playtest: Playtest[S] = field(default_factory=Playtest)
+    """What the lab measures beside what it measures of every game."""
     tools: Mapping[str, Game[Any]] = field(default_factory=dict)
     """Small games with one seat, by name, for use beside a real table."""
     makes: str = ""

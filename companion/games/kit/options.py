@@ -34,13 +34,14 @@ class Fault(Struct, frozen=True):
 class Reader(Struct, frozen=True):
     """How a game reads the text of an option. Both functions are pure.
 
-    `faults` returns everything that is wrong in a text, in order; `contents` returns what a text without faults
-    contains, as codes with texts under ``contents``. A text has at most `LONGEST_TEXT` letters, in at most
+    A text has at most `LONGEST_TEXT` letters, in at most
     `MOST_LINES` lines of at most `LONGEST_LINE`, and no control characters but tabs and line ends.
     """
 
     faults: Callable[[str], Sequence[Fault]]
+    """Everything that is wrong in a text, in order."""
     contents: Callable[[str], Sequence[tuple[str, Facts]]]
+    """What a text without faults contains, as codes with texts under ``contents``."""
     commands: Mapping[str, Callable[[str, Sequence[str]], str]] = field(default_factory=dict)
     """Commands that change a text, by their names: each returns it changed, by words that are given with it.
 

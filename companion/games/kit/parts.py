@@ -344,6 +344,7 @@ class Piece(NamedTuple):
     key: str
     """The text that names it."""
     facts: Mapping[str, Json] = {}
+    """The facts of that text."""
 
 
 class Pieces(Struct, frozen=True, kw_only=True):
@@ -354,7 +355,9 @@ class Pieces(Struct, frozen=True, kw_only=True):
     """
 
     width: float
+    """From its left edge to its right one."""
     height: float
+    """From its top edge to its bottom one."""
     inset: float
     """How wide the edge of each piece is that holds one colour and nothing else."""
     pieces: Callable[[str], Sequence[Piece]]
@@ -362,6 +365,7 @@ class Pieces(Struct, frozen=True, kw_only=True):
     cards: bool = False
     """Whether they are of card stock, else of board."""
     backs: bool = False
+    """Whether a leaf of backs follows each leaf of fronts."""
     round: bool = False
     """Whether they are discs: `inset` is then as far from the edge as the middle of the line around the disc."""
 
@@ -479,7 +483,7 @@ class Playtest(Struct, Generic[S], frozen=True, kw_only=True):
     handicaps: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     """By preset: the options, beside its own, that make it even."""
     paces: Mapping[str, int] = field(default_factory=dict)
-    """By preset: seconds that people take for a turn, as far as anybody knows, where it is no matter of a minute."""
+    """By preset: seconds that people take for a turn, as far as anybody knows, where that is not about a minute."""
     blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
     """From complete options and a card: the options of a table at which that card does nothing."""
 

@@ -52,17 +52,16 @@ class Feat(NamedTuple):
 
 
 class Recap(Struct, frozen=True):
-    """A whole game, seen from its end. Everything in it is open by then.
-
-    `deeds` are for each seat what it gave, took and risked. `awards` are for each seat a line with a text
-    ``recap.award.<code>``.
-    """
+    """A whole game, seen from its end. Everything in it is open by then."""
 
     curves: tuple[Curve, ...] = ()
+    """How far each was at the end of each turn."""
     turning: Line | None = None
     """The turning point, with a text ``recap.turning.<code>`` and the fact ``n``, its turn."""
     deeds: Mapping[Seat, tuple[int, int, int]] = field(default_factory=dict)
+    """For each seat what it gave, took and risked."""
     awards: Mapping[Seat, Line] = field(default_factory=dict)
+    """For each seat a line with a text ``recap.award.<code>``."""
     labels: tuple[str, str, str] = ("gave", "took", "risked")
     """The texts ``recap.<label>`` of the three deeds."""
 

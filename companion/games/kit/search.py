@@ -41,10 +41,15 @@ class Search(Struct, Generic[S], frozen=True, kw_only=True):
     """A game as the search sees it: its rules, a policy for all seats, and an evaluation."""
 
     to_act: Callable[[S], tuple[Seat, ...]]
+    """As in `Rules`: the seats that have a move now."""
     moves: Callable[[S, Seat], Sequence[Move]]
+    """As in `Rules`: the legal moves of a seat."""
     play: Callable[[S, Seat, Move], S | Refusal]
+    """As in `Rules`: the state after a move."""
     chance: Callable[[S], Chance | None]
+    """As in `Rules`: what is due from chance."""
     turn: Callable[[S], int]
+    """As in `Rules`: the number of the turn."""
     resample: Callable[[S, Seat, Below], S] = _same
     """As in `Rules`; without it nothing is hidden."""
     policy: Callable[[S, Seat, Sequence[Move], Below], Move]

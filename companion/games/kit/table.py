@@ -100,20 +100,22 @@ def a_seat(code: str = "unknown_seat") -> Kind:
 
 
 class MoveType(Struct, Generic[S], frozen=True):
-    """One row of a table of moves.
-
-    `play` returns the state after the move, or a refusal, from the state and the arguments; if it `names_seat`, from
-    the state, the seat and the arguments. `during` names the stages of the game in which it may be made, all where it
-    names none; of `args` the last `optional` may be left out.
-    """
+    """One row of a table of moves."""
 
     name: str
+    """Its name in moves and texts."""
     play: Callable[..., S | Refusal]
+    """From the state and the arguments: the state after the move, or a refusal."""
     args: Mapping[str, Kind] = field(default_factory=dict)
+    """Its arguments in order: the name and the values of each."""
     by: Seat = PLAYERS
+    """Who makes it: `PLAYERS`, `CHANCE`, `TEMPLE` or `ANYONE`."""
     during: tuple[str, ...] = ()
+    """The stages of the game in which it may be made; all where it names none."""
     optional: int = 0
+    """How many of the last arguments may be left out."""
     names_seat: bool = False
+    """Whether `play` gets the seat between the state and the arguments."""
     chore: bool = False
     """Whether it sets right what happened at the table: only people make it, never the app for an absent player."""
     token: bool = False

@@ -28,7 +28,7 @@ class UnclaimedToken(Struct, frozen=True):
     """A token that is not credited to anybody yet, and the moves that settle it, which any seat may make.
 
     `doubt` has words in the texts; `claims` holds for each seat that may have dropped it the move that says so,
-    the likeliest first, and `suggested` names that one where there is one. `dismiss` says that it was no token.
+    the likeliest first, and `suggested` names that one where there is one. `dismiss` says that it was not a token.
     """
 
     id: str
