@@ -286,7 +286,10 @@ def _check_secrecy(here: Combination, state: Any, random: Random) -> None:
                 known[game.page.known(state, seat, move, viewer)].append(move)
             for alike in [alike for alike in known.values() if len(alike) > 1][:2]:
                 pictures = {_seen(game, state, seat, move, viewer) for move in alike[:3]}
-                assert len(pictures) == 1, f"{viewer} can distinguish {alike[0]} and {alike[1]}, but both read alike"
+                assert len(pictures) == 1, (
+                    f"{viewer} can distinguish {alike[0]} and {alike[1]}, but both read alike: "
+                    "look at view, at log, and at whether the card goes to the seat that chance names"
+                )
 
 
 def _seen(game: Game[Any], before: Any, seat: str, move: Move, viewer: str | None) -> bytes:

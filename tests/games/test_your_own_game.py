@@ -67,7 +67,7 @@ MOVES = (
         (
             "Page(",
             "Page(known=lambda before, by, move, seat: move if seat else move._replace(args=()), ",
-            "both read alike",
+            "both read alike: look at view, at log, and at whether the card goes to the seat that chance names",
         ),
     ],
     ids=["order", "unlisted", "odds", "choices", "turn", "float", "list", "known", "secrecy"],

@@ -88,5 +88,6 @@ def _name(text: str) -> str:
     ):
         return text
     raise argparse.ArgumentTypeError(
-        f"name is {text!r}; expected lower-case letters, digits and _, and no game that there is"
+        f"name is {text!r}; expected lower-case letters, digits and _, and not the name of a game that comes with"
+        " the app; --into says in which folder"
     )

@@ -55,7 +55,9 @@ def test_a_name_that_no_game_can_have_is_refused(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["new-game", name, "--into", str(tmp_path)])
-    assert "expected lower-case letters" in capsys.readouterr().err
+    refused = " ".join(capsys.readouterr().err.split())
+    assert "expected lower-case letters" in refused
+    assert "--into says in which folder" in refused
     assert not list(tmp_path.iterdir())
 
 
