@@ -74,6 +74,12 @@ def test_a_page_says_what_is_and_not_what_was_once_different(page: Path) -> None
     assert not wrong, "\n".join(wrong)
 
 
+@every_case("page", MANUAL, ids=name)
+def test_a_page_says_that_a_thing_is_not_another_and_not_that_it_is_no_other(page: Path) -> None:
+    odd = re.findall(r"[^.\n]*(?<![Tt]here )\b(?:is|are|was|were) no (?!longer\b)[^.\n]*", text_without_fences(page))
+    assert not odd, "\n".join(odd)
+
+
 def test_no_sentence_stands_on_two_pages() -> None:
     seen: dict[str, set[str]] = {}
     for page in MANUAL:
