@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import ViewportSize
 
-from tests.browser.conftest import Companion, Device
+from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.layout import DRAWN, WITHOUT_FONTS, measured
 from tests.browser.rooms import LONG, ROOMS, SIZES, Room, View, look, stages
 
@@ -122,6 +122,26 @@ def test_the_log_ends_above_the_corner_while_the_tombs_are_opened(
     screen.watch(companion, stage.table, "/screen")
     screen.page.evaluate("document.fonts.ready")
     assert measured(screen.page, least=0, whole=True).wrong == ()
+
+
+def test_no_number_of_the_people_lies_under_the_mute_of_an_upright_screen(companion: Companion, device: Make) -> None:
+    """Nobody scrolls a screen, and the last of the people stands in its corner where the page is longer."""
+    screen = device(ViewportSize(width=820, height=1180))
+    screen.watch(companion, next(stages(companion, Room("mexica", "temple_only", 4, True))).table, "/screen")
+    found = "each => each.map((one) => one.getBoundingClientRect())"
+    (mute,), people = (screen.page.locator(each).evaluate_all(found) for each in (".sound", ".person"))
+    assert len(people) == 4
+    assert all(each["right"] <= mute["left"] for each in people)
+
+
+def test_a_television_shows_what_to_do_next_after_a_game_of_long_names(companion: Companion, device: Make) -> None:
+    *_, end = stages(companion, Room("mexica", "temple_only", 4, True), seed=3)
+    screen = device(SCREEN, "es", font="narrow")
+    screen.watch(companion, end.table, "/screen")
+    screen.page.evaluate("document.fonts.ready")
+    ways = screen.page.locator(".ending-ways").bounding_box()
+    assert ways
+    assert ways["y"] + ways["height"] <= SCREEN["height"]
 
 
 @pytest.mark.parametrize("players", range(2, 7))
