@@ -56,14 +56,20 @@ CALENDAR = Evening("mexica", "classic", 4, 420, 3)
 
 MARKET = Evening("market", "classic", 4, 112, 4)
 
+SIEGE = Evening("siege", "skirmish", 2, 160, 3)
+
+MOCTEZUMA = Evening("moctezuma", "classic", 4, 90, 3)
+
 SHOTS = (
     Shot("phone-calendar", CALENDAR),
     Shot("phone-calendar-night", CALENDAR, "other", night=True),
     Shot("screen-calendar", CALENDAR, "screen"),
     Shot("phone-market", MARKET),
     Shot("screen-market", MARKET, "screen", night=True),
-    Shot("phone-siege", Evening("siege", "skirmish", 2, 160, 3)),
-    Shot("phone-moctezuma", Evening("moctezuma", "classic", 4, 90, 3)),
+    Shot("phone-siege", SIEGE),
+    Shot("screen-siege", SIEGE, "screen"),
+    Shot("phone-moctezuma", MOCTEZUMA),
+    Shot("screen-moctezuma", MOCTEZUMA, "screen"),
     Shot("phone-story", Evening("mexica", "wandering", 3, 4000, lavish=True), page="/story"),
 )
 
