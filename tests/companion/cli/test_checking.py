@@ -36,7 +36,7 @@ def test_a_sound_deck_is_reported_by_pile_by_change_and_by_sign(
         "  1 card has other texts: war-1",
         "  2 cards are the eagle",
         "  2 cards are the serpent",
-        "  14 cards are the nopal",
+        "  14 cards are the flower",
     ]
 
 
