@@ -25,6 +25,8 @@ TEMPLE = "bench"
 CROWD = MappingProxyType({"WEB_STREAMS_EACH": "64"})
 """Settings of a companion whose phones all come from one address, that of the loopback."""
 PINS = (17, 27)
+START_S = 120.0
+"""How long a start may take: a machine may be busy with much else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def start_controller(
             running.check()
             return any(b'"lost"' not in each.payload for each in listener.received)
 
-        wait_until(born, 20 * programs.patience, "the controller's birth")
+        wait_until(born, START_S * programs.patience, "the controller's birth")
     return Controller(running, state, beams)
 
 
@@ -132,10 +134,10 @@ def start_companion(programs: Programs, port: int, settings: Mapping[str, str] =
         *("--broker", f"{HOST}:{port}", "--instance", instance, "--demo-table", TEMPLE),
         **{f"TEMPLO_{name}": value for name, value in settings.items()},
     )
-    code, path = running.wait_for("table", 30 * programs.patience).split()
+    code, path = running.wait_for("table", START_S * programs.patience).split()
     wait_until(
         lambda: _answers(f"http://{HOST}:{web}/healthz", instance, running, 2 * programs.patience),
-        20 * programs.patience,
+        START_S * programs.patience,
         "the companion's pages",
     )
     return Companion(running, web, state / "companion.sqlite", code, path)

@@ -182,6 +182,10 @@ class Device:
         """Wait until the page's script runs."""
         self.page.wait_for_selector("html[data-scripted]", state="attached")
 
+    def hold_clock(self) -> None:
+        """Let the page's installed clock stand still, however long the machine takes from here on."""
+        self.page.clock.pause_at(self.page.evaluate("new Date(Date.now() + 1000).toISOString()"))
+
     def key(self, table: Table) -> str:
         """Return the key that proves to the companion which seats this device has."""
         return next(each["value"] for each in self.context.cookies() if each["name"] == f"seat-{table.id}")

@@ -94,6 +94,7 @@ def test_the_coming_of_the_gods_fills_the_table_screen_for_some_seconds(
         _play(companion, now, first, "sacrifice", "tlaloc", 7)
     moment = screen.page.locator("body > .moment")
     expect(moment).to_contain_text("The apocalypse begins")
+    screen.hold_clock()
     box = moment.bounding_box()
     assert box is not None
     assert (box["width"], box["height"]) == (SCREEN["width"], SCREEN["height"])
@@ -164,6 +165,7 @@ def test_a_victory_fills_the_table_screen_for_some_seconds_and_then_the_ending_i
     _play(companion, table, key, "settle", table.charter.seats[0])
     moment = screen.page.locator("body > .moment")
     expect(moment.locator(".moment-words")).to_contain_text(LONG[0])
+    screen.hold_clock()
     for width, height in ((820, 1180), (1366, 768), (1920, 1080)):
         screen.page.set_viewport_size({"width": width, "height": height})
         assert moment.evaluate("each => [each.clientWidth, each.clientHeight]") == [width, height]

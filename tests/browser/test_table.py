@@ -273,7 +273,7 @@ def test_a_connection_that_dies_in_silence_shows_what_is_stale_until_the_page_is
     expect(notice).to_have_text("That did not arrive. Check the connection and tap again.")
     phone.page.clock.run_for(21_000)
     expect(notice).to_contain_text("The board, the tokens and whose turn it is are as they were at")
-    phone.page.clock.pause_at(phone.page.evaluate("new Date(Date.now() + 1000).toISOString()"))
+    phone.hold_clock()
     phone.page.context.set_offline(False)  # at once, although the next attempt is never due
     expect(notice).to_have_text("Connected again.")
     phone.page.clock.run_for(5_000)
@@ -299,7 +299,7 @@ def test_an_attempt_that_nobody_answers_is_made_anew_at_once_when_the_network_is
     phone.page.route("**/stream*", answer)
     with phone.page.expect_request("**/stream*"):
         phone.watch(companion, table)
-    phone.page.clock.pause_at(phone.page.evaluate("new Date(Date.now() + 1000).toISOString()"))
+    phone.hold_clock()
     phone.page.evaluate("dispatchEvent(new Event('online'))")
     companion.drop("tlaloc")
     expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
@@ -323,7 +323,7 @@ def test_a_network_that_refuses_one_more_attempt_after_it_is_back_costs_no_pause
     phone.page.route("**/stream*", answer)
     phone.watch(companion, table)
     expect(phone.page.locator("#notice")).to_contain_text("Connection lost.")
-    phone.page.clock.pause_at(phone.page.evaluate("new Date(Date.now() + 1000).toISOString()"))
+    phone.hold_clock()
     refusals[0] = 1
     phone.page.evaluate("dispatchEvent(new Event('online'))")
     expect(phone.page.locator("#notice")).to_have_text("Connected again.")
