@@ -12,12 +12,15 @@ import re
 import secrets
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
+
+import psycopg
 
 from companion.adapters.database.sql_store import SqlStore
 from companion.games import registry
@@ -25,11 +28,14 @@ from companion.service.services import Services
 from companion.service.workspace import Workspace
 from tests.brokers import HOST, Broker, free_port, nats_cluster
 from tests.chaos import person
-from tests.chaos.oracle import Books, Posts
+from tests.chaos.oracle import Books, Posts, Store
 from tests.chaos.players import Desk, Seats, players
 from tests.chaos.world import PATIENCE_S, Temple, names_of, store_of
 from tests.databases import Postgres, postgres
 from tests.path.conftest import Program
+from tests.waiting import eventually
+
+T = TypeVar("T")
 
 CONNECTIONS_EACH = 20
 KEEPALIVE_S = 6
@@ -194,14 +200,16 @@ class Club:
 
     def books(self) -> list[Books]:
         """Return the books of each temple, for the oracle."""
-        with self.database.connect() as connection:
-            connection.execute(f"SET search_path = {self._schema}".encode())
+
+        def stored(connection: psycopg.Connection) -> list[Store]:
             with connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                stores = [
+                return [
                     store_of(lambda query: connection.execute(query.encode()).fetchall(), temple.name)
                     for temple in self.temples
                 ]
+
+        stores = self._asked(stored)
         return [
             replace(temple.books(store), decided=decided)
             for temple, store, decided in zip(self.temples, stores, self._decided, strict=True)
@@ -210,19 +218,30 @@ class Club:
     def decide(self, number: int, whims: random.Random) -> int:
         """Let a person decide about what waits of a temple, at any companion; return how many tokens were decided."""
         decided = person.decide(whims.choice(self.workers).port, self.tables[number], whims)
-        with self.database.connect() as connection:
-            connection.execute(f"SET search_path = {self._schema}".encode())
-            names = names_of(lambda query: connection.execute(query.encode()).fetchall())
+        names = self._asked(lambda connection: names_of(lambda query: connection.execute(query.encode()).fetchall()))
         self._decided[number] |= {names[token][1]: seat for token, seat in decided.items()}
         return len(decided)
 
     def posts(self) -> Posts:
         """Return what players were answered, and the logs."""
-        with self.database.connect() as connection:
-            connection.execute(f"SET search_path = {self._schema}".encode())
-            query = "SELECT n, request FROM entry WHERE table_id = %s ORDER BY n"
-            logs = [connection.execute(query, [seats.table]).fetchall() for seats in self.tables]
+        query = "SELECT n, request FROM entry WHERE table_id = %s ORDER BY n"
+        logs = self._asked(
+            lambda connection: [connection.execute(query, [seats.table]).fetchall() for seats in self.tables]
+        )
         return Posts(frozenset(self.desk.accepted), self.desk.rejected, logs)
+
+    def _asked(self, ask: Callable[[psycopg.Connection], T]) -> T:
+        """Return what the database answers, asked again while it recovers and refuses connections."""
+
+        def answer() -> tuple[T] | None:
+            with suppress(psycopg.OperationalError), self.database.connect() as connection:
+                connection.execute(f"SET search_path = {self._schema}".encode())
+                return (ask(connection),)
+            return None
+
+        found = eventually(answer, what="an answer of PostgreSQL")
+        assert found
+        return found[0]
 
     def unreadable(self) -> list[str]:
         """Return what this software cannot replay of what the companions have stored."""
