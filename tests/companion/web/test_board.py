@@ -123,15 +123,8 @@ def test_only_the_phone_of_a_seat_learns_what_its_moves_would_change(home: WebHo
     assert phone.get(f"/t/{table.id}/preview?seat=east&move=nonsense").status_code == 400
 
 
-def test_a_level_deeper_shows_below_each_choice_what_it_would_change(home: WebHome, phone: Browser) -> None:
-    table = home.services.tables.open("market", "Sunday", 2, "classic", {"setup": "random"})
-    phone.post(f"/t/{table.id}/share", {"code": table.code})
-    phone.post(f"/t/{table.id}/begin")
-    for _ in range(2):
-        now = home.services.tables.get(table.id)
-        phone.move(table, now.on_turn or "", "coin", 0, version=now.version)
-    table = home.services.tables.get(table.id)
-    seat = table.on_turn or ""
-    cell = next(move.args[0] for move in table.game.rules.moves(table.state, seat) if move.name == "shift")
-    path = f'/t/{table.id}/picks?seat={seat}&picked=["shift",{cell}]'
+def test_a_level_deeper_shows_below_each_choice_what_it_would_change(market: Table, phone: Browser) -> None:
+    seat = market.on_turn or ""
+    cell = next(move.args[0] for move in market.game.rules.moves(market.state, seat) if move.name == "shift")
+    path = f'/t/{market.id}/picks?seat={seat}&picked=["shift",{cell}]'
     assert "Your coins: 1 → 0." in text_of(phone.get(path))
