@@ -44,10 +44,18 @@ RETURN_S = (15.0, 600.0)
 It doubles with each return that fails.
 """
 
-REFUSED_S = (10.0, 300.0)
+REFUSED_S = (2.0, 300.0)
 """The shortest and the longest wait before a refused subscription is requested again; each is twice the last."""
 
 CONNECT_S = 5.0
+"""How long a broker has to greet a program; for every later answer it has a keepalive."""
+
+MOST_PATIENCE = 4
+"""By how much both times grow at most: they double whenever one has run out, until nothing is owed any more.
+
+A cluster that lost a node answers late while it chooses new leaders, and begins again with every new connection.
+"""
+
 PROBE_S = 2.0
 FAREWELL_S = 2.0
 _V5, _V311 = MQTTProtocolVersion.MQTTv5, MQTTProtocolVersion.MQTTv311
@@ -108,8 +116,9 @@ class Connection:
     settings. At a later one of the list it returns to an earlier one that answers again: brokers that do not share
     their messages are of use only where all programs meet at the same one. A broker that does not speak MQTT 5
     (nats-server) is tried again in 3.1.1. A broker that is not there is no error: it is tried again, from every half
-    second to every ten. A broker that refuses a subscription is not left, because the programs at brokers that do not
-    share their messages would lose each other: the subscription is requested again, ever less often.
+    second to every ten. One that answers late has more time at the next attempt. A broker that refuses a
+    subscription is not left, because the programs at brokers that do not share their messages would lose each other:
+    the subscription is requested again, ever less often.
     """
 
     def __init__(
@@ -149,6 +158,7 @@ class Connection:
         self._stopping = False
         self._unplugged = False
         self._gives_way = False
+        self._patience = 1
         self._more: dict[str, int] = {}
         self._subscribing = threading.Lock()
         self._wake = threading.Event()
@@ -288,14 +298,15 @@ class Connection:
         client = self._new_client(session)
         self._beat(NETWORK_S)
         try:
-            client.connect(*self.address, self._settings.keepalive_s, **self._without_session())
+            client.connect(*self.address, self._settings.keepalive_s * self._patience, **self._without_session())
         except (OSError, ValueError) as error:
             self._complain(f"no broker at {self.address}: {error}")
             return False, False
         self._client = client
         self._network_beat(NETWORK_S)
         client.loop_start()
-        if not self._wait(session.answered, CONNECT_S):
+        if not self._wait(session.answered, CONNECT_S * self._patience):
+            self._be_more_patient()
             self._complain(f"the broker at {self.address} took the connection and does not answer")
         elif not (self._stopping or self._unplugged):
             self._watch(client, session)
@@ -317,7 +328,7 @@ class Connection:
         return was_up, False
 
     def _watch(self, client: paho.Client, session: _Session) -> None:
-        """Wait until a connection is over, and end it where the broker owes an answer for longer than a keepalive.
+        """Wait until a connection is over, and end it where the broker owes an answer for too long.
 
         It ends too where an earlier broker of the list answers again.
 
@@ -332,9 +343,10 @@ class Connection:
                     log.info("the broker at %s answers again; leaving %s for it", self._returns_to, self.address)
                     return
                 return_due_s = time.monotonic() + self._return_s
-            late_s = time.monotonic() - self._settings.keepalive_s
+            now_s = time.monotonic()
+            late_s = now_s - self._settings.keepalive_s * self._patience
             owed_since_s = session.owed_since_s()
-            if session.refused and time.monotonic() >= session.again_due_s:
+            if session.refused and now_s >= session.again_due_s:
                 session.again_s = min(2 * session.again_s, REFUSED_S[1])
                 self._subscribe(client, session, session.refused)
             if owed_since_s is not None and owed_since_s < late_s:
@@ -342,9 +354,15 @@ class Connection:
             elif not session.subscribed and session.greeted_s < late_s:
                 owed = f"the subscriptions of this {self._role}"
             else:
+                if session.subscribed and owed_since_s is None:
+                    self._patience = 1
                 continue
+            self._be_more_patient()
             log.warning("the broker at %s leaves %s without an answer; connecting again", self.address, owed)
             return
+
+    def _be_more_patient(self) -> None:
+        self._patience = min(2 * self._patience, MOST_PATIENCE)
 
     def _earlier(self) -> Address | None:
         """Return the first broker that is earlier in the list than the connected one, and answers."""

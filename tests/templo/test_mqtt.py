@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +272,56 @@ def test_a_broker_that_acknowledges_nothing_is_left_after_a_keepalive(
     server.close()
     for each in visits:
         each.close()
+    caplog.clear()
+
+
+class LateBroker:
+    """Answers as a cluster does that has lost a node: rightly, and so late that a new connection begins again."""
+
+    def __init__(self, late_s: float) -> None:
+        self.port = free_port()
+        self._late_s = late_s
+        self._server = socket.create_server((HOST, self.port))
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=self._visit, args=(self._server.accept()[0],), daemon=True).start()
+
+    def _visit(self, connection: socket.socket) -> None:
+        def later(answer: bytes) -> None:
+            timer = threading.Timer(self._late_s, answered, [answer])
+            timer.daemon = True
+            timer.start()
+
+        def answered(answer: bytes) -> None:
+            with suppress(OSError):
+                connection.sendall(answer)
+
+        with connection, suppress(OSError), connection.makefile("rb") as packets:
+            while head := packets.read(2):
+                rest = packets.read(head[1])
+                if head[0] == 0x10:  # CONNECT
+                    later(b"\x20\x02\x00\x00")
+                elif head[0] == 0x82:  # SUBSCRIBE
+                    later(b"\x90\x04" + rest[:2] + b"\x01\x01")
+                elif head[0] == 0xC0:  # PINGREQ
+                    answered(b"\xd0\x00")
+
+
+def test_a_broker_that_answers_late_gets_more_time_at_the_next_attempt(
+    client: Callable[..., Client], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mqtt, "CONNECT_S", 1.5)
+    with closing(LateBroker(2.2)) as broker:
+        one = client(at(broker.port, protocol="3.1.1", keepalive_s=2))
+        eventually(lambda: one.connection.subscribed)
+    assert "took the connection and does not answer" in caplog.text
     caplog.clear()
 
 
