@@ -6,9 +6,9 @@ import argparse
 import ast
 import inspect
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+import griffe
 import pytest
 
 from companion.games import kit as games_kit
@@ -66,31 +66,22 @@ def test_the_reference_is_not_written_while_an_option_does_not_say_what_it_does(
         list(commands.options(parser))
 
 
-def test_the_reference_is_not_written_while_a_name_of_the_kit_does_not_say_what_it_is(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("source", "unsaid"),
+    [
+        ("class Pot:\n    beans: int", "Pot"),
+        ("def cooked(): ...", "cooked"),
+        ("BEANS = 3", "BEANS"),
+        ("class Pot:\n    'Cooks beans.'\n    beans: int", "Pot.beans"),
+        ("class Pot:\n    'Cooks beans.'\n    beans: int\n    'How many.'\n    water: int", "Pot.water"),
+    ],
+)
+def test_the_reference_is_not_written_while_a_name_or_a_field_of_the_kit_does_not_say_what_it_is(
+    source: str, unsaid: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @dataclass
-    class Unsaid:
-        beans: int
-
-    monkeypatch.setattr(kit, "names", lambda: [("Unsaid", "companion.games.kit.moves", Unsaid)])
-    with pytest.raises(ValueError, match="Unsaid does not say what it is"):
-        list(kit.sections())
-
-
-def test_the_reference_is_not_written_while_a_field_beside_a_described_one_does_not_say_what_it_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    @dataclass
-    class Half:
-        """Beans and what cooks them."""
-
-        beans: int
-        water: int
-
-    monkeypatch.setattr(kit, "names", lambda: [("Half", "companion.games.kit.moves", Half)])
-    monkeypatch.setattr(kit, "_attribute_docs", lambda module: {"Half.beans": "How many."})
-    with pytest.raises(ValueError, match=r"Half\.water does not say what it is"):
+    (thing,) = griffe.visit("somewhere", Path("somewhere.py"), source).members.values()
+    monkeypatch.setattr(kit, "names", lambda: [thing])
+    with pytest.raises(ValueError, match=rf"somewhere\.{unsaid} does not say what it is"):
         list(kit.sections())
 
 

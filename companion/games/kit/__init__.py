@@ -88,7 +88,6 @@ from companion.games.kit.table import number as number
 from companion.games.kit.table import one_of as one_of
 from companion.games.kit.table import printable as printable
 from companion.games.kit.table import text as text
-from companion.games.kit.temple import LEFT_TO_RIGHT as LEFT_TO_RIGHT
 from companion.games.kit.temple import Mood as Mood
 from companion.games.kit.temple import TokenAudit as TokenAudit
 from companion.games.kit.temple import TokenDrop as TokenDrop
@@ -97,3 +96,4 @@ from companion.games.kit.tool import USER as USER
 from companion.games.kit.tool import Tool as Tool
 from companion.games.kit.tuples import added as added
 from companion.games.kit.tuples import put as put
+from templo.shrines import LEFT_TO_RIGHT as LEFT_TO_RIGHT

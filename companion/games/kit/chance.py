@@ -20,23 +20,28 @@ Below: TypeAlias = Callable[[int], int]
 class Chance(Struct, frozen=True):
     """What a die, a bag or a deck decides now: each outcome as a move of `CHANCE`, with its exact probability.
 
-    The probabilities add up to 1. `key` and `facts` name it in the game's texts, `seat` is the owner of the die or
-    card. If it is `secret`, only that seat may learn the outcome, so only it may type one in. If it is
-    `automatic`, the app decides it at once: nobody at a table would roll for it. If it `follows`, it belongs to the
-    same draw as the outcome before it, and the app that rolled that one rolls this one too.
-
     >>> coin = Chance("coin", {Move("heads"): Fraction(1, 2), Move("tails"): Fraction(1, 2)}, "east")
     >>> sum(coin.outcomes.values())
     Fraction(1, 1)
     """
 
     key: str
+    """Names it in the game's texts."""
     outcomes: Mapping[Move, Fraction]
+    """A move of `CHANCE` for each outcome, with its exact probability; together 1."""
     seat: Seat | None = None
+    """The owner of the die or card."""
     facts: Facts = field(default_factory=dict)
+    """What its text needs."""
     secret: bool = False
+    """Whether only that seat may learn the outcome, so that only it may type one in."""
     automatic: bool = False
+    """Whether the app decides it at once, because nobody at a table would roll for it."""
     follows: bool = False
+    """Whether it belongs to the same draw as the outcome before it.
+
+    The app that rolled that one then rolls this one too.
+    """
 
 
 def shuffled(things: Iterable[T], below: Below) -> list[T]:

@@ -50,8 +50,11 @@ class Tokens(Struct, frozen=True):
     """
 
     counted: tuple[Fallen, ...] = ()
+    """Those that count, in the order in which they fell."""
     waiting: tuple[Fallen, ...] = ()
+    """Those that wait for a person."""
     dismissed: tuple[Fallen, ...] = ()
+    """Those that were none."""
 
     def count(self, god: str = "", seat: Seat = "") -> int:
         """Return how many tokens count: all, or those of one god, of one seat, or both."""
@@ -65,13 +68,16 @@ class TokenCount(Struct, Generic[S], frozen=True):
     that it was none. A game takes its parts: `moves` into its table, `settling` as `Rules.anytime`, `temple` as
     `Game.temple`, `lines` into its log. The app has the words for all of them.
 
-    What a token does, `acts` says: from a state in which it counts, and the token with its god and its seat, the
-    state after it. It acts once, whether it counts at once or is claimed later, and never when the game is over.
-    What it has done stays when its temple doubts it afterwards.
+    What a token has done stays when its temple doubts it afterwards.
     """
 
     on_turn: Callable[[S], Seat | None]
+    """The seat for which a token counts now, or None when the game is over."""
     acts: Callable[[S, Fallen], S] | None = None
+    """The state after a token, from one in which it counts, and the token with its god and seat.
+
+    It acts once, whether it counts at once or is claimed later, and never when the game is over.
+    """
 
     @property
     def moves(self) -> tuple[MoveType[S], ...]:

@@ -9,8 +9,17 @@ from msgspec import Struct
 from companion.games.kit.chance import Below
 from companion.games.kit.moves import Move
 
-BEGINNER, CASUAL, PRACTISED, STRONG = "beginner", "casual", "practised", "strong"
-"""The names of the levels at which the app plays."""
+BEGINNER = "beginner"
+"""The name of the level that makes the most slips."""
+
+CASUAL = "casual"
+"""The name of the level between a beginner's and a practised player's."""
+
+PRACTISED = "practised"
+"""The name of the level that every game has."""
+
+STRONG = "strong"
+"""The name of the level that beats the practised one."""
 
 LEVELS = (BEGINNER, CASUAL, PRACTISED, STRONG)
 """The weakest first. `PRACTISED` is every game's, and how the app plays where nobody chose a level.
@@ -20,13 +29,14 @@ A game with levels has three: `STRONG` where a player was found that beats the p
 
 
 class Skill(Struct, frozen=True, kw_only=True):
-    """How well a bot plays; a game's own class adds constants, each with the practised player's value.
-
-    In `slips` of 100 decisions it makes a random legal move: first the name is drawn, then the arguments, so that a
-    move with many arguments is not drawn more often than others.
-    """
+    """How well a bot plays; a game's own class adds constants, each with the practised player's value."""
 
     slips: int = 0
+    """In so many of 100 decisions it makes a random legal move.
+
+    First its name is drawn, then its arguments, so that a move with many arguments is not drawn more often than
+    others.
+    """
 
 
 def slipped(moves: Sequence[Move], below: Below) -> Move:

@@ -9,18 +9,21 @@ from companion.games.kit.moves import Facts
 
 
 class Line(Struct, frozen=True):
-    """One line of the log: a code with a text, the facts that the text needs, and how to mark it.
-
-    `adds` names a number among the facts that adds up when the same line follows itself: seven tokens one by one make
-    one line of seven. A line with a `picture`, a symbol of `companion/art`, is a great moment: the table screen shows
-    it for some seconds.
-    """
+    """One line of the log: a code with a text, the facts that the text needs, and how to mark it."""
 
     code: str
+    """Names its text."""
     facts: Facts = field(default_factory=dict)
+    """What the text needs."""
     mark: str = ""
+    """How the line is marked."""
     adds: str = ""
+    """A number among the facts that adds up when the same line follows itself.
+
+    Seven tokens one by one make one line of seven.
+    """
     picture: str = ""
+    """A symbol of `companion/art` that makes it a great moment. The table screen shows it for some seconds."""
 
     def with_next(self, later: Line) -> Line | None:
         """Return this line merged with a later one, or None if they do not add up.

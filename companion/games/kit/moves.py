@@ -30,7 +30,9 @@ class Move(NamedTuple):
     """One move: its name and its arguments, in the game's own words. Written as ``["sacrifice", "tlaloc", 2]``."""
 
     name: str
+    """What is done, such as ``"sacrifice"``."""
     args: tuple[Arg, ...] = ()
+    """Whole numbers and texts, in the order that the game declares."""
 
     def to_json(self) -> list[Arg]:
         """Return the move as a JSON list, its name first.
@@ -58,23 +60,26 @@ class Refusal(Struct, frozen=True):
     """Why a move cannot be made: a code with a text, and the facts that the text needs."""
 
     code: str
+    """Names its text."""
     facts: Facts = field(default_factory=dict)
+    """What the text needs."""
 
 
 class Choice(Struct, frozen=True):
-    """One thing that a seat may choose now.
-
-    `key` and `facts` name its text, `element` the thing on the page that it belongs to. A choice with a `move` makes
-    that move; one without leads a level deeper. Similar choices share a `group`; `confirm` asks for a second tap if a
-    slip would hurt.
-    """
+    """One thing that a seat may choose now."""
 
     key: str
+    """Names its text."""
     facts: Facts = field(default_factory=dict)
+    """What the text needs."""
     element: str = ""
+    """The thing on the page that it belongs to, or empty."""
     move: Move | None = None
+    """The move that it makes; without one it leads a level deeper."""
     group: str = ""
+    """Choices of one group stand together."""
     confirm: bool = False
+    """Whether it asks for a second tap, because a slip would hurt."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the choice as JSON, with its move as `Move.to_json` writes it.

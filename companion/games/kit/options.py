@@ -20,15 +20,16 @@ MOST_LINES = 4_000
 
 
 class Fault(Struct, frozen=True):
-    """A fault in a text: its line, from 1, and a code with a text under ``fault``.
-
-    The facts are what was found and what was expected; the column, from 1, is where.
-    """
+    """A fault in a text: where it is, what was found and what was expected."""
 
     line: int
+    """From 1."""
     code: str
+    """Its text is under ``fault``."""
     facts: Facts = field(default_factory=dict)
+    """What was found, and what was expected."""
     column: int = 1
+    """From 1."""
 
 
 class Reader(Struct, frozen=True):
@@ -52,21 +53,30 @@ class Reader(Struct, frozen=True):
 class Option(Struct, frozen=True):
     """A rule that a table may choose: one of `values`, a whole number from `low` to `high`, or a text of its own.
 
-    `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key. Where
-    there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
-    it whatever becomes of the file. `only` names another option of the game and the value that it must have for this
-    one to matter at all. Options of one `group` are offered together, under the words of ``option_group.<group>``.
+    Where there is a `reader`, a table may bring a file.
     """
 
     key: str
+    """Its name among the options of the game, and under ``option`` in the texts."""
     default: Value
+    """What a table has that chose nothing."""
     ruling: str
+    """The id of the ruling that it settles, such as ``"M25"``, or empty."""
     values: tuple[Value, ...] = ()
+    """What may be chosen; where there is a range, only suggestions."""
     low: int = 0
+    """The lowest whole number."""
     high: int = 0
+    """The highest whole number; 0 where there is no range."""
     reader: Reader | None = None
+    """Reads a file that a table brings.
+
+    The value is then its whole text, so the table keeps it whatever becomes of the file.
+    """
     only: tuple[str, Value] | None = None
+    """Another option of the game, and the value that it must have for this one to matter."""
     group: str = ""
+    """Options of one group are offered together, under the words of ``option_group.<group>``."""
 
     def matters(self, chosen: Mapping[str, Value]) -> bool:
         """Return whether this option has any effect, given the others.

@@ -371,11 +371,14 @@ class Pieces(Struct, frozen=True, kw_only=True):
 
 
 class Board(NamedTuple):
-    """A board that is drawn whole, one on each leaf of its page: its size in millimetres, and its name's text."""
+    """A board that is drawn whole, one on each leaf of its page."""
 
     width: float
+    """In millimetres."""
     height: float
+    """In millimetres."""
     key: str
+    """Its text is the board's name."""
 
 
 def _no_boards() -> Mapping[str, Board]:
@@ -435,18 +438,20 @@ def _no_standing(state: Any) -> Mapping[Seat, float]:
 
 
 class Heat(NamedTuple):
-    """A game's own board for a heat map: its size, the outline of each place as SVG path data, what is counted.
-
-    `counted` is in English, or by language: ``{"en": ..., "es": ...}``. `names` are words on the board with the
-    middle of each, `lines` what else is drawn on it, as path data.
-    """
+    """A game's own board for a heat map."""
 
     width: float
+    """In the units of its outlines."""
     height: float
+    """In the same units."""
     places: Mapping[str, str]
+    """The outline of each place, as SVG path data."""
     counted: str | Mapping[str, str]
+    """What is counted: in English, or by language as ``{"en": ..., "es": ...}``."""
     names: Sequence[tuple[str, float, float]] = ()
+    """Words on the board, each with its middle."""
     lines: str = ""
+    """What else is drawn on it, as path data."""
 
 
 def _no_heat(options: Mapping[str, Value]) -> Heat | None:

@@ -15,23 +15,25 @@ FOLLOWED = Fraction(1, 36)
 
 
 class Way(NamedTuple):
-    """One possible outcome of a move: its probability, and what it changes besides what is certain."""
+    """One possible outcome of a move."""
 
     share: Fraction
+    """Its probability."""
     lines: tuple[Line, ...]
+    """What it changes besides what is certain."""
     open: bool = False
     """Whether more dice follow that were not computed."""
 
 
 class Preview(NamedTuple):
-    """What a move changes for certain, and if dice follow, each possible outcome, the likeliest first.
-
-    If a seat must decide between the dice, it is `assumed` to do as little as the rules allow.
-    """
+    """What a move changes for certain and, if dice follow, what each possible outcome changes."""
 
     certain: tuple[Line, ...] = ()
+    """What the move changes for certain."""
     ways: tuple[Way, ...] = ()
+    """Each possible outcome of the dice that follow, the likeliest first."""
     assumed: bool = False
+    """Whether a seat that must decide between the dice was taken to do as little as the rules allow."""
 
 
 def preview(game: Game[Any], state: Any, seat: Seat, move: Move) -> Preview:

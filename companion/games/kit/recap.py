@@ -16,32 +16,45 @@ class Played(NamedTuple):
     """A move that was played and not taken back, with the turn in which it was made and the states around it."""
 
     turn: int
+    """The turn in which it was made."""
     seat: Seat
+    """Who made it."""
     move: Move
+    """What was done."""
     before: Any
+    """The state before it."""
     after: Any
+    """The state after it."""
 
 
 class Curve(NamedTuple):
     """How far somebody was at the end of each turn, and at the start: a god, or the seats that win together."""
 
     values: tuple[float, ...]
+    """How far it was at the end of each turn."""
     seats: tuple[Seat, ...] = ()
+    """The seats that win together, where it is theirs."""
     god: str = ""
+    """The god, where it is a god's."""
     start: float = 0
+    """How far it was before the first turn."""
 
 
 class Feat(NamedTuple):
-    """Something that may be worth an award: its text is ``recap.award.<code>``, which counts ``n``.
+    """Something that may be worth an award.
 
     Those at its `top` have the most of it and more than nothing, or with `least` the least of it, but not all of
-    them. `facts` are for its text.
+    them.
     """
 
     code: str
+    """Its text is ``recap.award.<code>``, which counts ``n``."""
     of: Mapping[Seat, int]
+    """How much of it each seat did."""
     facts: Mapping[str, str] = {}
+    """What its text needs beside ``n``."""
     least: bool = False
+    """Whether the award is for the least of it."""
 
     @property
     def top(self) -> list[Seat]:

@@ -41,17 +41,20 @@ def printable(value: object) -> Arg:
 
 
 class Kind(Struct, frozen=True):
-    """The type of a move's argument: one of some values, a text that matches a pattern, or a seat of the table.
-
-    Any other value is refused with `code`, whose words find it under the argument's name beside the other `facts`.
-    """
+    """The type of a move's argument: one of some values, a text that matches a pattern, or a seat of the table."""
 
     expected: str
+    """What is expected, for the message of a refusal."""
     values: Collection[Arg] = ()
+    """The values that fit."""
     pattern: str | None = None
+    """The regular expression that a text must match as a whole."""
     seat: bool = False
+    """Whether a seat of the table is expected."""
     code: str = MISFIT
+    """The refusal of a value that does not fit; its words find the value under the argument's name."""
     facts: Facts = field(default_factory=dict)
+    """What else those words need."""
 
     def accepts(self, value: object, seats: Collection[Seat] = ()) -> bool:
         """Return whether a value is of this kind, at a table with these seats."""

@@ -28,10 +28,15 @@ class Tool(ABC, Generic[S]):
     name: str
     """The name of its game and its own: ``"market.score"``."""
     rules_version: int = 1
+    """Raise it when a stored log would be played differently under changed rules."""
     options: tuple[Option, ...] = ()
+    """The rules that a table may choose."""
     presets: Mapping[str, Mapping[str, Value]] = MappingProxyType({"classic": {}})
+    """Named choices of options, the usual one first."""
     makes: str = ""
+    """The option of its game that it makes a text for, or empty."""
     own_sheets: tuple[str, ...] = ()
+    """Its pages for the printer."""
     start: ClassVar[Any]
     """The first state, where no option has a say in it."""
     sure: ClassVar[tuple[str, ...]] = ()
