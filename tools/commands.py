@@ -14,6 +14,9 @@ from companion.appliance import command_line as appliance
 from companion.cli import command_line as companion
 from companion.cli import launch, sheets
 from companion.cli.club import command_line as club
+from companion.cli.data import check, game
+from companion.cli.new_game import command_line as new_game
+from companion.games import registry
 from controller.app import command_line as controller
 from lab import command_line as lab
 from templo.settings import add_flags
@@ -27,8 +30,11 @@ def parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Yield each program's parser with its name, those of commands that have one of their own among them."""
     yield "templo-controller", controller.make_parser()
     yield "templo-companion", companion.make_parser()[0]
-    for name, module in (("launch", launch), ("club", club), ("sheets", sheets)):
-        yield f"templo-companion {name}", module.make_parser()
+    for module in (launch, club, sheets, game, new_game):
+        yield (made := module.make_parser()).prog, made
+    games = registry.load()
+    for key in check.file_options(games):
+        yield (made := check.make_parser(games, key)).prog, made
     yield "templo-mayor", appliance.make_parser()
     yield "templo-broker-access", _broker_access()
     yield "python -m lab", lab.make_parser()

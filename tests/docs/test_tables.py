@@ -107,5 +107,7 @@ def test_the_reference_shows_the_commands_of_each_program_with_their_options() -
         "| `calibrate` |",
         "## templo-broker-access",
         "| `duel` |",
+        "## templo-companion new-game",
+        "| `walls` |",
     ):
         assert shown in text

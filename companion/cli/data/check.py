@@ -38,11 +38,10 @@ def main(given: Sequence[str], others: Sequence[str] = ()) -> int:
     games = registry.load(configuration.load(config, os.environ, {}).games)
     if key not in (options := file_options(games)):
         return _complain(f"{quoted(key)} is no command; {_meant(key, [*others, *options])}")
-    readers = [option.reader for game in games.values() if (option := _option(game, key))]
-    known = [CHECK, *sorted({name for reader in readers if reader for name in reader.commands})]
+    known = [CHECK, *_changes(games, key)]
     if given[1:2] and not given[1].startswith("-") and given[1] not in known:
         return _complain(f"{key} {quoted(given[1])} is no command; {_meant(given[1], known)}")
-    arguments = _parser(key, given[1] if given[1:2] and given[1] in known else CHECK).parse_args(given[1:])
+    arguments = make_parser(games, key).parse_args(given[1:])
     takers = [game for game in games.values() if _option(game, key) and arguments.game in ("", game.name)]
     if len(takers) != 1:
         names = ", ".join(game.name for game in takers)
@@ -54,6 +53,21 @@ def main(given: Sequence[str], others: Sequence[str] = ()) -> int:
         return _change(arguments.files[0], option, arguments.command, arguments.words)
     results = [_check(path, option, words) for path in arguments.files]
     return max(results)
+
+
+def make_parser(games: Mapping[str, Game[Any]], key: str) -> argparse.ArgumentParser:
+    """Return the parser of the commands for an option that reads a file, without the option's key before them."""
+    parser = argparse.ArgumentParser(
+        prog=f"templo-companion {key}", description=f"Check or change files for the option {key}."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    check = commands.add_parser(CHECK, parents=[_config()], help="print what files contain, or each of their faults")
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE", help="the files, each by itself")
+    for name, made in _changes(games, key).items():
+        change = commands.add_parser(name, parents=[_config()], help=f"change a file to {made}")
+        change.add_argument("files", nargs=1, type=Path, metavar="FILE", help="the file")
+        change.add_argument("words", nargs="*", metavar="WORD", help="what the command is about")
+    return parser
 
 
 def file_options(games: Mapping[str, Game[Any]]) -> dict[str, str]:
@@ -110,6 +124,16 @@ def _change(path: Path, option: Option, command: str, words: Sequence[str]) -> i
     return 0
 
 
+def _changes(games: Mapping[str, Game[Any]], key: str) -> dict[str, str]:
+    """Return each command that changes a file for an option, with what its docstring says it makes."""
+    found = [option.reader for game in games.values() if (option := _option(game, key)) and option.reader]
+    changes = {name: change for reader in found for name, change in reader.commands.items()}
+    return {
+        name: (change.__doc__ or "").partition("\n")[0].removeprefix("Return ").rstrip(".")
+        for name, change in sorted(changes.items())
+    }
+
+
 def _option(game: Game[Any], key: str) -> Option | None:
     return next((option for option in game.options if option.key == key and option.reader), None)
 
@@ -127,18 +151,5 @@ def _complain(message: str) -> int:
 def _config() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--config", type=Path, metavar="SETTINGS", help="a settings file with additional games")
-    return parser
-
-
-def _parser(key: str, command: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=f"templo-companion {key}",
-        description=f"{'Check' if command == CHECK else 'Change'} files for the option {key}.",
-        parents=[_config()],
-    )
-    parser.add_argument("command", choices=(command,), metavar=command, help="what to do with the files")
-    parser.add_argument("files", nargs="+" if command == CHECK else 1, type=Path, metavar="FILE")
-    if command != CHECK:
-        parser.add_argument("words", nargs="*", metavar="WORD", help="what the command is about")
     parser.add_argument("--game", default="", help="the game, if several games have this option")
     return parser

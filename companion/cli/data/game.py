@@ -16,15 +16,21 @@ from companion.web.rendering import renderer, texts
 
 def main(given: Sequence[str]) -> int:
     """Run ``game check FOLDER...``; return 0 if no folder has a fault, else 1."""
-    parser = argparse.ArgumentParser(prog="templo-companion game", description="Check the folders of games.")
-    parser.add_argument("command", choices=("check",), metavar="check", help="what to do with the folders")
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--quick", action="store_true", help="read the files only, and play no games")
-    arguments = parser.parse_args(given)
+    arguments = make_parser().parse_args(given)
     found = [*(unreadable if arguments.quick else faults)(arguments.folders)]
     looked = "" if arguments.quick else f": texts, templates, and {trial.GAMES} games that were played"
     print(*found or [f"nothing is wrong{looked}"], sep="\n")
     return 1 if found else 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser."""
+    parser = argparse.ArgumentParser(prog="templo-companion game", description="Check the folders of games.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    check = commands.add_parser("check", help="print each fault of the folders, also of some games that are played")
+    check.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="the folders, each a game")
+    check.add_argument("--quick", action="store_true", help="read the files only, and play no games")
+    return parser
 
 
 def unreadable(folders: Sequence[Path]) -> Iterator[str]:

@@ -26,14 +26,7 @@ CHOICES = {
 
 def main(given: Sequence[str]) -> int:
     """Run ``new-game NAME``; return 0, or 2 if the folder cannot be written."""
-    parser = argparse.ArgumentParser(
-        prog="templo-companion new-game", description="Write the folder of a game that runs at once."
-    )
-    parser.add_argument("name", type=_name, metavar="NAME", help="its name in lower case: letters, digits and _")
-    for choice, meaning in CHOICES.items():
-        parser.add_argument(f"--{choice}", action="store_true", help=meaning)
-    parser.add_argument("--into", type=Path, default=Path(), metavar="DIR", help="where (default: here)")
-    arguments = parser.parse_args(given)
+    arguments = make_parser().parse_args(given)
     folder = (arguments.into / arguments.name).absolute()
     try:
         write(folder, frozenset(choice for choice in CHOICES if getattr(arguments, choice)))
@@ -47,6 +40,18 @@ def main(given: Sequence[str]) -> int:
         sep="\n",
     )
     return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser."""
+    parser = argparse.ArgumentParser(
+        prog="templo-companion new-game", description="Write the folder of a game that runs at once."
+    )
+    parser.add_argument("name", type=_name, metavar="NAME", help="its name in lower case: letters, digits and _")
+    for choice, meaning in CHOICES.items():
+        parser.add_argument(f"--{choice}", action="store_true", help=meaning)
+    parser.add_argument("--into", type=Path, default=Path(), metavar="DIR", help="where (default: here)")
+    return parser
 
 
 def write(folder: Path, choices: frozenset[str]) -> None:

@@ -46,6 +46,8 @@ class Reader(Struct, frozen=True):
     commands: Mapping[str, Callable[[str, Sequence[str]], str]] = field(default_factory=dict)
     """Commands that change a text, by their names: each returns it changed, by words that are given with it.
 
+    The help of a command is the first line of its docstring, after "Return".
+
     It raises `ValueError` for words that it does not know, or a text that it cannot change.
     """
 

@@ -116,7 +116,7 @@ def missing_walls(field: Field, grounds: frozenset[str] = frozenset()) -> frozen
 
 
 def with_walls(text: str, words: Sequence[str]) -> str:
-    """Return a map's text with a wall wherever one is missing between two terrains, or without words around the city.
+    """Return a map with a wall wherever one is missing between two terrains, or without words around the city.
 
     Raises `ValueError` for other words, or a text that is not a map.
     """
