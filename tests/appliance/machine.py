@@ -174,8 +174,11 @@ def booted(folder: Path) -> Iterator[Machine]:
             stderr=out,
             start_new_session=True,
         )
+        inside: int | None = None
         try:
-            yield Machine(leader_of(process, log), begun)
+            leader = leader_of(process, log)
+            inside = os.pidfd_open(leader)
+            yield Machine(leader, begun)
         finally:
             process.send_signal(signal.SIGTERM)  # it asks the system inside to power off
             try:
@@ -183,6 +186,10 @@ def booted(folder: Path) -> Iterator[Machine]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            if inside is not None:
+                with suppress(ProcessLookupError):  # the system inside outlives a systemd-nspawn that was killed
+                    signal.pidfd_send_signal(inside, signal.SIGKILL)
+                os.close(inside)
 
 
 def leader_of(process: subprocess.Popen[bytes], log: Path) -> int:
