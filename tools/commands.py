@@ -20,6 +20,7 @@ from companion.games import registry
 from controller.app import command_line as controller
 from lab import command_line as lab
 from templo.settings import add_flags
+from tools import cells
 
 ROOT = Path(__file__).resolve().parents[1]
 OFTEN = 3
@@ -110,16 +111,12 @@ def sections() -> Iterator[str]:
         if found:
             yield from ("| command | what it does | options and arguments |", "|---|---|---|")
             for command, meaning, kept in found:
-                listed = [f"`{_cell(o)}`" + ("" if (o, m) in shared else f": {_cell(m)}") for o, m in kept]
-                yield f"| `{command}` | {_cell(meaning)} | {'<br>'.join(listed)} |"
+                listed = [cells.code(o) + ("" if (o, m) in shared else f": {cells.words(m)}") for o, m in kept]
+                yield f"| `{command}` | {cells.words(meaning)} | {'<br>'.join(listed)} |"
             yield ""
 
 
 def _options(given: list[tuple[str, str]]) -> Iterator[str]:
     yield from ("| option | what it does |", "|---|---|")
     for option, meaning in given:
-        yield f"| `{_cell(option)}` | {_cell(meaning)} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+        yield f"| {cells.code(option)} | {cells.words(meaning)} |"

@@ -12,6 +12,7 @@ from pathlib import Path
 import griffe
 
 from companion.games import kit
+from tools import cells
 
 LONG = 40
 """Characters of a default at most."""
@@ -89,7 +90,7 @@ def _fields(thing: griffe.Class) -> Iterator[str]:
     if found:
         yield from ("| field | type | without it | meaning |", "|---|---|---|---|")
         for field in found:
-            meaning = _cell(" ".join(_meaning(field).split()))
+            meaning = cells.words(" ".join(_meaning(field).split()).replace("``", "`"))
             yield f"| `{field.name}` | {_code(str(field.annotation))} | {_code(_default(field))} | {meaning} |"
         yield ""
 
@@ -121,8 +122,4 @@ def _text(docstring: str) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    return f"`{_cell(text)}`" if text else ""
-
-
-def _cell(text: str) -> str:
-    return text.replace("``", "`").replace("|", "\\|")
+    return cells.code(text) if text else ""

@@ -85,6 +85,10 @@ def test_the_reference_is_not_written_while_a_name_or_a_field_of_the_kit_does_no
         list(kit.sections())
 
 
+def test_the_manual_escapes_no_bar_because_the_site_would_show_the_backslash() -> None:
+    assert not [path.name for path in (commands.ROOT / "docs").glob("*.md") if r"\|" in path.read_text("utf-8")]
+
+
 def test_a_signature_of_the_reference_is_python() -> None:
     for line in kit.sections():
         for written in re.findall(r"^`?(?:\w+\.)?(\w+\(.*\) -> .*?)(?:`:)?$", line):

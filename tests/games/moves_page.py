@@ -8,6 +8,7 @@ from typing import Any
 
 from companion.games import registry
 from companion.games.kit import PLAYERS, Game
+from tools import cells
 
 PAGE = Path(__file__).parents[2] / "docs" / "moves.md"
 
@@ -33,8 +34,7 @@ def _section(game: Game[Any]) -> Iterator[str]:
     for move in game.rules.table:
         kinds = [f"{name}: {kind.expected}" for name, kind in move.args.items()]
         least = len(kinds) - move.optional
-        shown = [f"`{kind}`" if n < least else f"`[{kind}]`" for n, kind in enumerate(kinds)]
-        arguments = ", ".join(shown).replace("|", "\\|")
+        arguments = ", ".join(cells.code(kind if n < least else f"[{kind}]") for n, kind in enumerate(kinds))
         by = "any player" if move.by == PLAYERS else move.by or "whoever must act"
         yield f"| `{move.name}` | {arguments} | {by} | {', '.join(move.during)} |"
     yield ""
