@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
+import shutil
 import subprocess
 import time
 import tomllib
@@ -15,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from controller.adapters import serial_board
-from controller.adapters.serial_protocol import Greeting, Session, TokenLine
 from controller.core.counting import MS, SECOND, Counter, Edge, Limits
-from controller.core.messages import BoardCursor
 from controller.simulation.parser import read
 from controller.simulation.timeline import Change, expand
 from firmware.tests import uno
 from firmware.tests.host import ARDUINO, BUILD, compiled
 from templo.contract import God
+from tests.compatibility.reading import FACTS
+from tests.compatibility.write import FILES
 from tests.controller.program import ROOT
 
 
@@ -388,35 +389,21 @@ def test_a_port_that_its_reader_closed_is_opened_again_without_a_reset(tmp_path:
 
 def test_a_board_knows_after_a_power_cut_that_all_its_tokens_were_taken(tmp_path: Path) -> None:
     """A second after the last of them; its power fails as the cable is pulled."""
-
-    def acked(until: int) -> int:
-        """Acknowledge every token, up to this one, and return what the board says of itself at first."""
-        port, heard_ns = serial_board._open(str(tty)), time.monotonic_ns()
-        session, first, last = Session(Limits(), heard_ns), None, 0
-        try:
-            while first is None or last < until or (until and time.monotonic_ns() - heard_ns < 5 * SECOND):
-                assert time.monotonic_ns() - heard_ns < 60 * SECOND
-                for happened in session.take(port.read(4096), time.monotonic_ns()):
-                    if isinstance(happened, Greeting) and happened.name is None:
-                        session.name("b" * 32)
-                    elif isinstance(happened, Greeting):
-                        first = happened if first is None else first
-                        session.welcome(happened, BoardCursor(happened.acked, 0))
-                    elif isinstance(happened, TokenLine):
-                        last = happened.cursor.seq
-                        session.recorded(happened.board, last)
-                        heard_ns = time.monotonic_ns()
-                session.advance(time.monotonic_ns())
-                port.write(b"".join(session.out))
-                session.out.clear()
-            return first.acked
-        finally:
-            port.close()
-
     with uno.plugged(tmp_path, uno.pulses(uno.row(God.TLALOC, 5, 100.0)), 1.0) as tty:
-        assert acked(5) == 0
+        assert uno.taken(tty, 5)[0].acked == 0
     with uno.plugged(tmp_path, [(0, "E")], 1.0) as tty:
-        assert acked(0) == 5
+        assert uno.taken(tty, 0)[0].acked == 5
+
+
+@pytest.mark.parametrize("release", sorted(each.name for each in FILES.iterdir()))
+def test_what_the_program_of_a_release_recorded_is_sent_and_continued(release: str, tmp_path: Path) -> None:
+    expected = json.loads((FILES / release / "uno" / FACTS).read_text("utf-8"))
+    shutil.copy(FILES / release / "uno" / uno.EEPROM, tmp_path)
+    with uno.plugged(tmp_path, uno.pulses(uno.row(God.TLALOC, 1, 100.0)), 1.0) as tty:
+        found = uno.sent(tty, expected["tokens"][-1][0] + 1)
+    *before, (seq, god, *_) = found["tokens"]
+    assert found | {"tokens": before} == expected
+    assert (seq, god) == (expected["tokens"][-1][0] + 1, God.TLALOC)
 
 
 def test_power_cuts_at_any_moment_cost_one_token_each_at_most(tmp_path: Path) -> None:

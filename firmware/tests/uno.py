@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from controller.adapters.serial_protocol import crc16
+from controller.adapters import serial_board
+from controller.adapters.serial_protocol import Greeting, Session, TokenLine, crc16
+from controller.core.counting import SECOND, Limits
+from controller.core.messages import BoardCursor
 from controller.simulation.timeline import Change, Restart, Timeline
 from firmware.tests.host import ARDUINO, BUILD, compiled
 from templo.contract import God
@@ -18,8 +22,14 @@ from templo.contract import God
 HERE = Path(__file__).parent
 FIRMWARE = BUILD / "uno" / "templo.elf"
 SIMULATOR = BUILD / "uno" / "simulator"
+EEPROM = "eeprom"
+"""The file of a board's memory, in its folder."""
+
 HEADER, RECORD = 40, 14
 RECORDS = (1024 - HEADER) // RECORD
+NAME = "b" * 32
+"""What a board without a name is called here."""
+
 BOOT_US = 20_000
 """The delay before a timeline, so that the program is running when it begins."""
 
@@ -108,9 +118,53 @@ def plugged(folder: Path, story: list[tuple[int, str]], speed: float) -> Iterato
         link.unlink(missing_ok=True)
 
 
+def taken(tty: Path, until: int) -> tuple[Greeting, list[TokenLine]]:
+    """Take each token as the controller does, and each again from the first on that nobody is known to have.
+
+    Returns the board's first greeting and the tokens, five seconds after the one with the number `until`, in which
+    the board writes down that all of them are acknowledged; with 0, the greeting alone.
+    """
+    first, tokens = None, list[TokenLine]()
+    with closing(serial_board._open(str(tty))) as port:
+        latest_ns = time.monotonic_ns()
+        session = Session(Limits(), latest_ns)
+        while (
+            first is None
+            or len(tokens) < until - first.acked
+            or (until and time.monotonic_ns() - latest_ns < 5 * SECOND)
+        ):
+            assert time.monotonic_ns() - latest_ns < 60 * SECOND
+            for happened in session.take(port.read(4096), time.monotonic_ns()):
+                if isinstance(happened, Greeting) and happened.name is None:
+                    session.name(NAME)
+                elif isinstance(happened, Greeting):
+                    first = first or happened
+                    session.welcome(happened, BoardCursor(happened.acked, 0))
+                elif isinstance(happened, TokenLine):
+                    tokens.append(happened)
+                    session.recorded(happened.board, happened.cursor.seq)
+                    latest_ns = time.monotonic_ns()
+            session.advance(time.monotonic_ns())
+            port.write(b"".join(session.out))
+            session.out.clear()
+    return first, tokens
+
+
+def sent(tty: Path, until: int) -> dict[str, Any]:
+    """Return what `taken` takes, in JSON: name, numbers, gods, widths in milliseconds and flags."""
+    greeting, tokens = taken(tty, until)
+    return {
+        "name": greeting.name,
+        "acked": greeting.acked,
+        "tokens": [
+            [each.cursor.seq, each.god, each.counted.width_ns / 1e6, sorted(each.counted.flags)] for each in tokens
+        ],
+    }
+
+
 def kept(folder: Path) -> list[Kept]:
     """Return the EEPROM's records in the order of their numbers; one that was cut in the middle is none."""
-    return records((folder / "eeprom").read_bytes())
+    return records((folder / EEPROM).read_bytes())
 
 
 def records(memory: bytes) -> list[Kept]:
@@ -134,7 +188,7 @@ def totals(folder: Path) -> dict[God, int]:
 def _command(folder: Path, story: list[tuple[int, str]], speed: float) -> list[str]:
     file = folder / "timeline"
     file.write_text("".join(f"{at_us} {words}\n" for at_us, words in story))
-    return [str(SIMULATOR), str(FIRMWARE), str(folder / "eeprom"), str(file), str(speed)]
+    return [str(SIMULATOR), str(FIRMWARE), str(folder / EEPROM), str(file), str(speed)]
 
 
 def _result(text: str) -> dict[str, Any]:

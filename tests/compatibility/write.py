@@ -1,6 +1,7 @@
 """Writes what this release writes, for every later one to read: ``python -m tests.compatibility.write``.
 
-It is run once for each release, into a folder of the release's name; what is there already stays as it is.
+It is run once for each release, into a folder of the release's name; what is there already stays as it is. It needs
+what `make firmware` does.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from companion.model.exports import exported, written
 from controller.adapters import learned_file
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from controller.core.learned_limits import Measured
+from firmware.tests import uno
 from templo import __version__
 from templo.contract import God
 from tests.appliance.test_backup import NOW, Card
@@ -98,6 +100,22 @@ def write(into: Path, folder: Path) -> None:
     shutil.copy(skirmish, into / "map.toml")
     shutil.copytree(BEANS, into / "beans", ignore=shutil.ignore_patterns("__pycache__"))
     pico("write", into / "pico")
+    write_uno(into / "uno")
+
+
+def write_uno(into: Path) -> None:
+    """Let tokens fall on an Uno, the last of which nobody takes, and write its record with what a later one sends."""
+    into.mkdir()
+    uno.build()
+    with tempfile.TemporaryDirectory() as folder:
+        with uno.plugged(Path(folder), uno.pulses(uno.row(God.TLALOC, 5, 100.0)), 1.0) as tty:
+            uno.taken(tty, 5)
+        spells = [*uno.row(God.HUITZILOPOCHTLI, 2, 100.0, 21.0), (God.TLALOC, 1000.0, 3000.0)]
+        uno.run(Path(folder), uno.pulses(spells))
+        shutil.copy(Path(folder) / uno.EEPROM, into)
+        with uno.plugged(Path(folder), [(0, "E")], 1.0) as tty:
+            sent = uno.sent(tty, 8)
+    (into / FACTS).write_text(json.dumps(sent, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
