@@ -1,8 +1,9 @@
 """Writes what a release stands on, as CycloneDX: the wheel's libraries, the packages' dependencies, and the image.
 
-Libraries are those that are installed here, with their licences. Of the packages it is what apt would install with
-them on an empty Debian 13 (`tools.packages` writes that down), and of the image what its own dpkg says, with the
-licences that each package's file `copyright` names. All but `NOT_FREE` is of Debian's main archive, which is free.
+Libraries are those that are installed here. Of the packages it is what apt would install with them on an empty
+Debian 13 (`tools.packages` writes that down), and of the image what its own dpkg says. Licences are those that a
+library's metadata or a package's file `copyright` names. All but `NOT_FREE` is of Debian's main archive, which is
+free.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class Part:
     url: str
     """Its package URL."""
 
-    licence: str = ""
-    """As SPDX writes it, or the names that a package of Debian gives; empty where Debian's archive alone says it."""
+    licence: str
+    """As SPDX writes it, or the names that a package of Debian gives."""
 
 
 def libraries(extras: Iterable[str] = EXTRAS, of: str = "templo-mayor") -> list[Part]:
@@ -138,14 +139,13 @@ def compatible(licence: str) -> bool:
     )
 
 
-def resolved(simulated: str) -> list[Part]:
+def resolved(simulated: str, documents: Path) -> list[Part]:
     """Return the packages that apt would install, from what it prints when it only simulates.
 
-    >>> resolved("Inst libc6 (2.41-12 Debian:13.2/stable [amd64]) []")[0].url
-    'pkg:deb/debian/libc6@2.41-12?arch=amd64&distro=trixie'
+    `documents` is their /usr/share/doc; raises `LicenceError` for one without licence.
     """
     lines = re.findall(r"^Inst (\S+) (?:\[\S+\] )?\((\S+) .*?\[(\w+)\]\)", simulated, re.MULTILINE)
-    return sorted(_debian(*each) for each in lines)
+    return sorted(_debian(*each, documents) for each in lines)
 
 
 def installed(status: str, documents: Path) -> list[Part]:
@@ -160,10 +160,7 @@ def installed(status: str, documents: Path) -> list[Part]:
             raise LicenceError(
                 f"{each['Package']} is in Debian's section {each['Section']}: expected {sorted(NOT_FREE)}"
             )
-    return sorted(
-        _debian(each["Package"], each["Version"], each["Architecture"], _copyright(documents / each["Package"]))
-        for each in there
-    )
+    return sorted(_debian(each["Package"], each["Version"], each["Architecture"], documents) for each in there)
 
 
 def _copyright(document: Path) -> str:
@@ -176,11 +173,11 @@ def _copyright(document: Path) -> str:
     return ", ".join(sorted({each.strip() for each in found})) or f"as /usr/share/doc/{document.name}/copyright says"
 
 
-def _debian(name: str, version: str, architecture: str, licence: str = "") -> Part:
+def _debian(name: str, version: str, architecture: str, documents: Path) -> Part:
     vendor = "templo-mayor" if name in packages.NAMES else "debian"
     escaped = version.replace("+", "%2B")
     url = f"pkg:deb/{vendor}/{name}@{escaped}?arch={architecture}&distro={packages.SUITE}"
-    return Part(name, version, url, licence)
+    return Part(name, version, url, _copyright(documents / name))
 
 
 def _canonical(name: str) -> str:
@@ -224,7 +221,7 @@ def described(what: str, parts: Iterable[Part]) -> str:
             type=ComponentType.LIBRARY,
             bom_ref=part.url,
             purl=PackageURL.from_string(part.url),
-            licenses=[make.make_from_string(part.licence)] if part.licence else [],
+            licenses=[make.make_from_string(part.licence)],
         )
         for part in parts
     ]
@@ -240,9 +237,9 @@ def write(project: Path, into: Path) -> list[Path]:
     found = {"wheel": libraries()}
     if refused := [f"{each.name}: {each.licence!r}" for each in found["wheel"] if not compatible(each.licence)]:
         raise LicenceError(f"A program under GPL-3.0-or-later may not use {', '.join(refused)}.")
-    simulated = project / "build" / "packages" / packages.SIMULATED
-    if simulated.exists():
-        found["packages"] = resolved(simulated.read_text("utf-8"))
+    built = project / "build" / "packages"
+    if (simulated := built / packages.SIMULATED).exists():
+        found["packages"] = resolved(simulated.read_text("utf-8"), built / packages.DOCUMENTS)
     for image in (project / "build").glob("templo-mayor-*.img.xz"):
         found["image"] = on_card(image)
     written = []

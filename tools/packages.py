@@ -29,6 +29,9 @@ NOTE = "why-not.txt"
 SIMULATED = "installed-with.txt"
 """What apt would install with them on an empty Debian, in its own words."""
 
+DOCUMENTS = "doc"
+"""A folder with the /usr/share/doc of those, which holds their licences."""
+
 NAMES = ("templo-mayor", "templo-mayor-companion", "templo-mayor-controller")
 
 BUILD = r"""
@@ -47,6 +50,18 @@ dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsig
 lintian --allow-root --fail-on error,warning ../templo-mayor_"$1"_*.changes
 """
 """Builds under a version, and a maintainer unless that is empty."""
+
+SIMULATE = r"""
+apt-get --quiet --quiet update
+set -- apt-get -o Dir::State::Status=/dev/null install ../templo-mayor_*.deb
+"$@" --simulate
+mkdir -p /root/needed/partial
+"$@" --quiet --quiet --yes --download-only -o Dir::Cache::Archives=/root/needed >&2
+for package in /root/needed/*.deb ../*.deb; do
+    dpkg-deb --fsys-tarfile "$package" | tar -x -C /root/needed --wildcards './usr/share/doc/*'
+done
+"""
+"""Prints what apt would install with our packages on an empty Debian; leaves the documents of all in /root/needed."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -89,7 +104,8 @@ def leave_out(why: str, into: Path = BUILT) -> None:
 def build(*, renew: bool = False, revision: str = "", into: Path = BUILT, simulate: bool = False) -> list[Path]:
     """Build the packages of the last commit, or another; returns their files, raises `FreshError` if it fails.
 
-    What is in the folder `into` before is removed; `simulate` adds the list of what apt would install with them.
+    What is in the folder `into` before is removed; `simulate` adds what apt would install with them, and its
+    documents.
     """
     wanted = version(revision or "HEAD")  # before anything is downloaded for a revision that there is not
     with fresh.Root.made(SUITE, purpose="packages", packages=PACKAGES, renew=renew) as root:
@@ -99,17 +115,11 @@ def build(*, renew: bool = False, revision: str = "", into: Path = BUILT, simula
         shutil.rmtree(into, ignore_errors=True)
         into.mkdir(parents=True)
         if simulate:
-            (into / SIMULATED).write_text(simulated(root), "utf-8")
+            (into / SIMULATED).write_text(
+                fresh.run(*root.inside(["sh", "-euc", SIMULATE]), environment=root.environment)
+            )
+            shutil.copytree(root.folder / "root/needed/usr/share/doc", into / DOCUMENTS, symlinks=True)
         return [Path(shutil.copy(each, into)) for each in made]
-
-
-def simulated(root: fresh.Root) -> str:
-    """Return what apt says that it would install with our package on an empty Debian."""
-    simulation = (
-        "apt-get --quiet --quiet update; "
-        "apt-get --simulate -o Dir::State::Status=/dev/null install ../templo-mayor_*.deb"
-    )
-    return fresh.run(*root.inside(["sh", "-euc", simulation]), environment=root.environment)
 
 
 def last_release() -> str:

@@ -89,6 +89,22 @@ def test_the_licences_of_a_package_are_those_that_its_copyright_names(
     assert [part.licence for part in inventory.installed(status, documents(tmp_path, name))] == [licence]
 
 
+def test_the_inventory_of_the_packages_is_what_apt_would_install_with_its_licences(tmp_path: Path) -> None:
+    simulated = (
+        "Inst libc6 (2.41-12 Debian:13.2/stable [amd64]) []\n"
+        "Inst templo-mayor (1.0.0 local-deb [all])\n"
+        "Conf libc6 (2.41-12 Debian:13.2/stable [amd64])\n"
+    )
+    parts = inventory.resolved(simulated, documents(tmp_path, "libc6", "templo-mayor"))
+    assert [(part.url, part.licence) for part in parts] == [
+        ("pkg:deb/debian/libc6@2.41-12?arch=amd64&distro=trixie", "GPL-2+ or Artistic, MIT"),
+        (
+            "pkg:deb/templo-mayor/templo-mayor@1.0.0?arch=all&distro=trixie",
+            "as /usr/share/doc/templo-mayor/copyright says",
+        ),
+    ]
+
+
 def test_a_part_that_is_not_free_and_not_known_stops_a_release(tmp_path: Path) -> None:
     with pytest.raises(inventory.LicenceError, match="firmware-of-somebody"):
         inventory.installed(STATUS.format(name="firmware-of-somebody"), documents(tmp_path, "libc6"))
