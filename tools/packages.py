@@ -122,11 +122,12 @@ def build(*, renew: bool = False, revision: str = "", into: Path = BUILT, simula
         return [Path(shutil.copy(each, into)) for each in made]
 
 
-def last_release() -> str:
-    """Return the last release: its tag, or the commit before the present one as long as nothing was released."""
+def last_release(project: Path = fresh.PROJECT) -> str:
+    """Return the last release before the present commit: its tag, or the commit before where nothing was released."""
+    git = ("git", "-C", project)
     with suppress(fresh.FreshError):
-        return fresh.run("git", "-C", fresh.PROJECT, "describe", "--tags", "--abbrev=0", "--match", "v*").strip()
-    return fresh.run("git", "-C", fresh.PROJECT, "rev-parse", "--verify", "HEAD~1").strip()
+        return fresh.run(*git, "describe", "--tags", "--abbrev=0", "--match", "v*", "HEAD~1").strip()
+    return fresh.run(*git, "rev-parse", "--verify", "HEAD~1").strip()
 
 
 def version(revision: str, project: Path = fresh.PROJECT) -> str:

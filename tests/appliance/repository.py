@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from templo import __version__
 from tests import fresh
 from tests.appliance.machine import APT, Machine, drop, must, run_in, say, simulate, status
 from tools import packages, repository
 
-NEXT = "1.0.1"
+NEXT = re.sub(r"\d+$", lambda last: str(int(last[0]) + 1), __version__)
+"""The release after this one, 1.0.1 after 1.0.0: to apt it is newer than every build before it."""
+
 ADDRESS = "http://127.0.0.1:8088"
 FIRST, SECOND = "/srv/repository-first", "/srv/repository-second"
 """The repository with this release alone, and with the next one added."""

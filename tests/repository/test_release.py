@@ -148,27 +148,37 @@ def test_two_builds_are_compared_byte_by_byte(tmp_path: Path) -> None:
     assert reproducible.differing(clones, (["word"], "nothing"), build) == ["nothing built as nothing"]
 
 
-def test_a_build_is_older_than_the_release_until_that_is_tagged_and_newer_afterwards(tmp_path: Path) -> None:
+def test_versions_and_the_last_release_follow_from_tags(tmp_path: Path) -> None:
+    """A build is older than the release until that is tagged, and newer afterwards."""
     built: list[str] = []
 
-    def git(*arguments: str) -> None:
+    def git(*arguments: str) -> str:
         who = ["-c", "user.name=A", "-c", "user.email=a@localhost"]
-        subprocess.run(["git", "-C", tmp_path, *who, *arguments], check=True, capture_output=True)
+        return subprocess.run(
+            ["git", "-C", tmp_path, *who, *arguments], check=True, capture_output=True, text=True
+        ).stdout.strip()
 
-    def commit(n: int) -> None:
+    def commit(n: int) -> str:
         (tmp_path / "debian/changelog").write_text(f"templo-mayor (1.0.0) unstable; urgency=medium\n\n  * {n}\n")
         git("add", ".")
         git("commit", "--quiet", "--message=One", f"--date=2026-11-2{n}T12:00:00Z")
         built.append(packages.version("HEAD", tmp_path))
+        return git("rev-parse", "HEAD")
 
     git("init", "--quiet")
     (tmp_path / "debian").mkdir()
+    first = commit(0)
     commit(1)
+    assert packages.last_release(tmp_path) == first
     git("tag", "v1.0.0")
+    assert packages.last_release(tmp_path) == first
     built.append(packages.version("HEAD", tmp_path))
     commit(2)
+    assert packages.last_release(tmp_path) == "v1.0.0"
+    git("tag", "v1.0.1")
+    assert packages.last_release(tmp_path) == "v1.0.0"
     assert [re.sub(r"git\d{14}\.[0-9a-f]{8}$", "git", version) for version in built] == [
-        "1.0.0~git",
+        *("1.0.0~git", "1.0.0~git"),
         "1.0.0",
         "1.0.0+git",
     ]
