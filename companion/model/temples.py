@@ -295,7 +295,8 @@ class Source(Struct, frozen=True):
 class Receipt(NamedTuple):
     """The acknowledgement of a source: everything up to `seq` is stored, and `token` is the id stored there.
 
-    `gap` says that numbers above it are stored and some between are missing.
+    `gap` says that numbers above it are stored and some between are missing; `taken` is the first number under which
+    a token came that another one has, with the id of that one.
     """
 
     temple: str
@@ -303,3 +304,4 @@ class Receipt(NamedTuple):
     seq: int
     token: str
     gap: bool
+    taken: tuple[int, str] | None = None

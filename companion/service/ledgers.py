@@ -17,6 +17,9 @@ from templo import contract
 
 log = logging.getLogger(__name__)
 
+MOST_APART = 500
+"""How many tokens that are held apart are looked at; a temple sends 20 before it is acknowledged."""
+
 
 class Queue(NamedTuple):
     """A temple's ledger compared with the store, as token numbers. `recorded` is None before its first count."""
@@ -98,6 +101,21 @@ class Ledgers:
         """Return how far a source's tokens are stored."""
         known = self._workspace.temples.source(source)
         return known.mark if known else Mark()
+
+    def taken(self, name: str, source: str) -> tuple[int, str] | None:
+        """Return the first number of a source under which one token is stored and another is held apart.
+
+        With it comes the id of the stored one: a temple that has another there has a copy of a ledger. Nothing, where
+        there is none that waits for a decision.
+        """
+        if not self._workspace.temples.get(name).quarantined:
+            return None
+        store = self._workspace.store
+        held = [each.token for each in store.held(name, MOST_APART) if each.token.source == source]
+        if not held:
+            return None
+        first = min(held, key=lambda token: token.seq)
+        return first.seq, store.known([first]).ids[source][first.seq]
 
     def queue(self, name: str) -> Queue:
         """Return how far a temple's ledger has counted, and how far its tokens are stored here."""

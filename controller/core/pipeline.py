@@ -430,6 +430,8 @@ class Pipeline:
         with self._access.attempt(now_ns):
             own = None if ack.token is None else ledger.token_id(ack.seq)
             if ack.token is not None and own is not None and own != ack.token:
+                ledger.deliver_again(ack.seq)  # an earlier ack may have been of a later token of this ledger
+                self._publisher.resend_from(ack.seq)
                 self._renew(ledger, RESTORED, f"the companion has another token {ack.seq} than the ledger")
                 return
             if ack.doubts is not None and not self._publisher.doubts_stored(ack.doubts, now_ns):

@@ -533,7 +533,7 @@ class Temple:
         self.window.nudged()
 
     def _take_acks(self, now_ms):
-        """Take the last ack that came and is about this ledger: it says all that those before it said."""
+        """Take the last ack that came and is about this ledger: it holds what came before, or that comes again."""
         while self._acks:
             try:
                 message = wire.read("ack", self._acks.pop())

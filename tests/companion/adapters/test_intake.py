@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,40 @@ def test_a_temple_that_comes_is_sent_what_is_stored_of_its_ledger(home: Home, tm
         temple.says(status(), retain=True)
         eventually(temple.acks)
         assert temple.acks() == [contract.Ack(SOURCE, 3, f"{3:032x}", home.clock.now, 0)]
+        temple.close()
+
+
+def test_a_number_that_two_tokens_have_is_acknowledged_too_until_the_other_has_its_own(
+    home: Home, tmp_path: Path
+) -> None:
+    """Else the copy of a ledger would learn that its own later token is stored, and never send the other again."""
+    table = home.table(temple="templo")
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in (1, 2)])
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port) as intake:
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(temple.acks)
+        late = [home.token(n, token=f"{n + 50:032x}") for n in (2, 3, 4)]
+        intake._store([("templo", token) for token in late])
+        eventually(lambda: len(temple.acks()) == 3)
+        temple.says(home.token(5))
+        eventually(lambda: len(temple.acks()) == 4)
+        temple.says(status(session="d" * 32), retain=True)
+        eventually(lambda: len(temple.acks()) == 6)
+        assert [(each.seq, each.token) for each in temple.acks()] == [
+            (2, f"{2:032x}"),
+            *((4, late[2].token), (2, f"{2:032x}")),
+            (5, f"{5:032x}"),
+            *((5, f"{5:032x}"), (2, f"{2:032x}")),
+        ]
+        temple.says(status("b" * 32, "d" * 32), retain=True)
+        for seq, token in enumerate(late, 1):
+            temple.says(replace(token, source="b" * 32, seq=seq))
+        eventually(lambda: temple.acks()[-1].seq == 3)
+        temple.says(status(session="e" * 32), retain=True)
+        eventually(lambda: temple.acks()[-1].source == SOURCE)
+        assert temple.acks()[-1].seq == 5
+        assert total(home, table.id) == 6
         temple.close()
 
 

@@ -114,6 +114,22 @@ def test_every_token_that_falls_after_a_restored_ledger_counts(folder: Path, tmp
     close_all()
 
 
+def test_a_restored_ledger_sends_again_what_an_ack_for_a_later_token_seemed_to_say_was_stored(folder: Path) -> None:
+    """Its third number was another token's at the companion, which holds the new one apart."""
+    rig = begun(folder)
+    rig.connect()
+    late, before = drop(rig, 5), rig.pipeline.source
+    assert before is not None
+    rig.take(MessageReceived(contract.Ack(before, 5, late[4])))
+    assert rig.pipeline.reporter.report()["waiting"] == 0
+    rig = again(rig, folder)
+    rig.connect()
+    rig.take(MessageReceived(contract.Ack(before, 3, "f" * 32)))
+    assert rig.pipeline.reporter.report()["waiting"] == 3
+    sent = [each for each in rig.broker.published if isinstance(each, contract.Token) and each.source != before]
+    assert [(each.seq, each.token) for each in sent] == [*enumerate(late[2:], 1)]
+
+
 def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(folder: Path) -> None:
     rig = begun(folder)
     rig.connect()
