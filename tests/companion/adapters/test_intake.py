@@ -6,7 +6,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,7 +117,7 @@ def test_a_token_is_stored_then_on_its_table_s_pages_then_acknowledged_and_then_
     order: list[str] = []
 
     def change(topic: str) -> None:
-        with sqlite3.connect(str(sqlite_path(home.url))) as other:
+        with closing(sqlite3.connect(str(sqlite_path(home.url)))) as other:
             stored = other.execute("SELECT count(*) FROM token").fetchone()[0]
         order.append(f"{topic} with {stored} stored")
         intake.notice(topic)
