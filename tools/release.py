@@ -57,7 +57,7 @@ KINDS = (
     Kind("build/wheels", "templo_mayor-*.tar.gz", "wheels", "python -m tools.distributions", alone=True),
     Kind("build/packages", "*.deb", "packages", "make packages", note="why-not.txt", alone=True),
     Kind("docs", "release.md", "", "git checkout docs/release.md"),
-    Kind("build/site", "*", "manual", "make docs"),
+    Kind("build/site", "**/*", "manual", "make docs"),
     Kind("build/manual", "*.pdf", "", "python -m tools.manual_pdf", alone=True),
     Kind("build", "templo-mayor-*.img.xz", None, "make image", note="why-no-image.txt", alone=True),
 )
@@ -84,8 +84,7 @@ def found(root: Path) -> Iterator[tuple[Kind, Path]]:
 def of_kind(root: Path, kind: Kind) -> list[Path]:
     """Return the files of a kind, or the note that takes their place."""
     folder = root / kind.folder
-    listed = folder.rglob(kind.pattern) if kind.into is not None else folder.glob(kind.pattern)
-    files = sorted(file for file in listed if file.is_file())
+    files = sorted(file for file in folder.glob(kind.pattern) if file.is_file())
     return files or (sorted(folder.glob(kind.note)) if kind.note else [])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import subprocess
 import zipfile
@@ -23,7 +24,9 @@ def _built(root: Path, but: str = "") -> Path:
     for kind in KINDS:
         (root / kind.folder).mkdir(parents=True, exist_ok=True)
         if kind.folder + kind.pattern != but:
-            (root / kind.folder / kind.pattern.replace("*", "one")).write_bytes(kind.folder.encode())
+            (root / kind.folder / kind.pattern.rpartition("/")[2].replace("*", "one")).write_bytes(
+                kind.folder.encode()
+            )
     return root
 
 
@@ -114,6 +117,14 @@ def test_the_same_files_give_the_same_archive(tmp_path: Path) -> None:
     assert pack(tmp_path, "9.8.7").read_bytes() == first
 
 
+def test_packages_of_another_release_in_a_folder_below_are_not_in_it(tmp_path: Path) -> None:
+    earlier = _built(tmp_path) / "build/packages/earlier"
+    earlier.mkdir()
+    (earlier / "templo-mayor_0.9_all.deb").touch()
+    folder = pack(tmp_path, "9.8.7").parent
+    assert [file.name for file in folder.glob("*.deb")] == ["one.deb"]
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.pattern)
 def test_what_is_missing_is_named_with_what_makes_it(kind: object, tmp_path: Path) -> None:
     one = next(each for each in KINDS if each == kind)
@@ -152,16 +163,16 @@ def test_versions_and_the_last_release_follow_from_tags(tmp_path: Path) -> None:
     """A build is older than the release until that is tagged, and newer afterwards."""
     built: list[str] = []
 
-    def git(*arguments: str) -> str:
-        who = ["-c", "user.name=A", "-c", "user.email=a@localhost"]
-        return subprocess.run(
-            ["git", "-C", tmp_path, *who, *arguments], check=True, capture_output=True, text=True
-        ).stdout.strip()
+    def git(*arguments: str, when: str = "") -> str:
+        who = ["git", "-C", tmp_path, "-c", "user.name=A", "-c", "user.email=a@localhost"]
+        environment = os.environ | {"GIT_COMMITTER_DATE": when}
+        done = subprocess.run([*who, *arguments], check=True, capture_output=True, text=True, env=environment)
+        return done.stdout.strip()
 
     def commit(n: int) -> str:
         (tmp_path / "debian/changelog").write_text(f"templo-mayor (1.0.0) unstable; urgency=medium\n\n  * {n}\n")
         git("add", ".")
-        git("commit", "--quiet", "--message=One", f"--date=2026-11-2{n}T12:00:00Z")
+        git("commit", "--quiet", "--message=One", when=f"2026-11-2{n}T12:00:00Z")
         built.append(packages.version("HEAD", tmp_path))
         return git("rev-parse", "HEAD")
 
@@ -207,4 +218,4 @@ def test_one_command_makes_every_kind_from_a_clean_clone() -> None:
 def test_every_file_of_the_pico_and_the_guide_are_where_the_release_takes_them_from() -> None:
     for kind in KINDS:
         if not kind.folder.startswith("build"):
-            assert list((ROOT / kind.folder).rglob(kind.pattern)), kind
+            assert list((ROOT / kind.folder).glob(kind.pattern)), kind
