@@ -115,7 +115,8 @@ class Ledgers:
         if not held:
             return None
         first = min(held, key=lambda token: token.seq)
-        return first.seq, store.known([first]).ids[source][first.seq]
+        stored = store.known([first]).ids[source].get(first.seq)
+        return (first.seq, stored) if stored else None
 
     def queue(self, name: str) -> Queue:
         """Return how far a temple's ledger has counted, and how far its tokens are stored here."""
