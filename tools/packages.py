@@ -55,13 +55,13 @@ SIMULATE = r"""
 apt-get --quiet --quiet update
 set -- apt-get -o Dir::State::Status=/dev/null install ../templo-mayor_*.deb
 "$@" --simulate
-mkdir -p /root/needed/partial
-"$@" --quiet --quiet --yes --download-only -o Dir::Cache::Archives=/root/needed >&2
-for package in /root/needed/*.deb ../*.deb; do
-    dpkg-deb --fsys-tarfile "$package" | tar -x -C /root/needed --wildcards './usr/share/doc/*'
+mkdir -p /srv/needed/partial
+"$@" --quiet --quiet --yes --download-only -o Dir::Cache::Archives=/srv/needed >&2
+for package in /srv/needed/*.deb ../*.deb; do
+    dpkg-deb --fsys-tarfile "$package" | tar -x -C /srv/needed --wildcards './usr/share/doc/*'
 done
 """
-"""Prints what apt would install with our packages on an empty Debian; leaves the documents of all in /root/needed."""
+"""Prints what apt would install with our packages on an empty Debian; leaves the documents of all in /srv/needed."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -118,7 +118,7 @@ def build(*, renew: bool = False, revision: str = "", into: Path = BUILT, simula
             (into / SIMULATED).write_text(
                 fresh.run(*root.inside(["sh", "-euc", SIMULATE]), environment=root.environment)
             )
-            shutil.copytree(root.folder / "root/needed/usr/share/doc", into / DOCUMENTS, symlinks=True)
+            shutil.copytree(root.folder / "srv/needed/usr/share/doc", into / DOCUMENTS, symlinks=True)
         return [Path(shutil.copy(each, into)) for each in made]
 
 
