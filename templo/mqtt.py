@@ -223,8 +223,10 @@ class Connection:
         return self._session.owed_since_s() is not None
 
     def rename(self, client_id: str) -> None:
-        """Connect again under another client id, and with the will as it is now."""
+        """Connect again at once under another client id, with the will as it is now, and give way to nobody."""
         self._client_id = client_id
+        self._gives_way = False
+        self._wake.set()
         if (client := self._client) is not None:
             client.disconnect()
 

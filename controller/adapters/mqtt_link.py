@@ -69,7 +69,7 @@ class Link:
         self.connection.rename(client_id)
 
     def give_way(self, gives_way: bool) -> None:
-        """Leave the broker to another temple of the same name, or stop doing so."""
+        """Leave the broker to another temple with a copy of the ledger, or stop doing so."""
         self.connection.give_way(gives_way)
 
     def stop(self, farewell: contract.Status) -> None:

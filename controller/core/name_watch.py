@@ -44,7 +44,7 @@ class NameWatch:
     - Each answers with its own status, a bounded number of times in two minutes: so both of two learn of each other.
       Both repeat their statuses every half minute, so they go on answering, within that bound.
       A status of a temple that is gone is always answered, for it answers nothing, and would else be the last word.
-    - Of two sessions that use one ledger, the one with the greater id begins a new source, and gives way.
+    - Of two sessions that use one ledger, the one with the greater id begins a new source.
     """
 
     def __init__(self, session: str) -> None:
@@ -64,14 +64,10 @@ class NameWatch:
         """Whether another temple is known to use this name."""
         return self._other is not None
 
-    @property
-    def gives_way(self) -> bool:
-        """Whether this temple is the one of the two that leaves the broker to the other."""
-        return self._other is not None and self._session > self._other.session
-
     def must_renew(self, source: str | None) -> bool:
         """Return whether another temple uses this ledger's source and this one must begin a new one."""
-        return self.gives_way and self._other is not None and source is not None and self._other.source == source
+        other = self._other
+        return other is not None and self._session > other.session and source is not None and other.source == source
 
     def connected(self, now_ns: int) -> None:
         """Start again after a connect: what the broker retains may have been written while this temple was away."""

@@ -110,7 +110,6 @@ class Pipeline:
         self._publisher = Publisher(link, access.readable)
         self._findings_publisher = FindingsPublisher(link)
         self._name = NameWatch(identity.session)
-        self._gave_way = False
         self._drained_ns = 0
         self.source = access.source
         """The source that is published."""
@@ -444,15 +443,13 @@ class Pipeline:
                 ledger.deliver(self._publisher.delivered)
 
     def _watch_name(self, now_ns: int) -> None:
-        """Begin a new source if another temple uses a copy of this ledger, and let one of the two give way."""
+        """Begin a new source if another temple uses a copy of this ledger; give way to it while none can begin."""
         if self._name.advance(now_ns):
             self._publisher.republish_status()
-        if self._name.gives_way != self._gave_way:
-            self._gave_way = self._name.gives_way
-            self._link.give_way(self._gave_way)
         if self._access.ledger is not None and self._name.must_renew(self.source):
             with self._access.attempt(now_ns):
                 self._renew(self._access.ledger, CLONED, "another temple of this name uses a copy of the ledger")
+        self._link.give_way(self._name.must_renew(self.source))
 
     def _renew(self, ledger: Ledger, code: str, why: str) -> None:
         """Begin a new source with what is not delivered, so that no token keeps a number that another one has."""

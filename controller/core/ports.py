@@ -249,7 +249,7 @@ class Link(MessageSink, Protocol):
         """Connect again under another client id, with another will."""
 
     def give_way(self, gives_way: bool) -> None:
-        """Leave the broker to another temple of the same name, or stop doing so."""
+        """Leave the broker to another temple with a copy of the ledger, or stop doing so."""
 
 
 class Host(NamedTuple):

@@ -37,7 +37,6 @@ def test_the_one_with_the_greater_session_begins_a_new_source(state: State) -> N
     assert not watch.taken
     duel(watch, status(SMALLER, state=state), PROOFS)
     assert watch.taken
-    assert watch.gives_way
     assert watch.must_renew(SOURCE)
     assert not watch.must_renew(OTHER_SOURCE)
     assert not watch.must_renew(None)
@@ -47,7 +46,6 @@ def test_the_one_with_the_smaller_session_goes_on_and_knows_that_its_name_is_tak
     watch = NameWatch(MINE)
     duel(watch, status(GREATER), PROOFS)
     assert watch.taken
-    assert not watch.gives_way
     assert not watch.must_renew(SOURCE)
 
 

@@ -27,7 +27,7 @@ from controller.core.messages import (
 from controller.core.name_watch import PROOFS
 from controller.core.pipeline import Pipeline
 from controller.core.ports import LedgerError
-from controller.core.publisher import STATUS_NS
+from controller.core.publisher import STATUS_NS, client_id
 from controller.core.slots import Found
 from templo import contract
 from templo.contract import Beam, CommandName, Flag, God, State, Trouble
@@ -492,17 +492,38 @@ def test_a_token_that_the_link_refuses_is_sent_again_with_the_next_connection(ri
     assert [seq for seq, _ in rig.broker.tokens()] == [1]
 
 
-@pytest.mark.usefixtures("expects_warnings")
-def test_a_temple_whose_ledger_another_one_uses_begins_a_new_source_and_gives_way(rig: Rig) -> None:
-    rig.connect()
+def _meet_a_clone(rig: Rig) -> None:
     own = rig.broker.statuses()[-1]
     for publication in range(1, PROOFS + 1):
         rig.take(MessageReceived(rig.broker.statuses()[-1]))
         again = dataclasses.replace(own, session="1" * 32, publication=publication)
         rig.take(MessageReceived(again), after_ns=SECOND)
-    assert rig.broker.gave_way
-    assert rig.pipeline.source != own.source
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_temple_whose_ledger_another_one_uses_begins_a_new_source_and_need_not_give_way(rig: Rig) -> None:
+    """Its client id follows from the source, so that the two no longer throw each other out."""
+    rig.connect()
+    own = rig.pipeline.source
+    _meet_a_clone(rig)
+    assert rig.pipeline.source != own
+    assert rig.broker.client_ids == [client_id(str(rig.pipeline.source))]
+    assert not rig.broker.gave_way
     assert [notice.code for notice in rig.broker.statuses()[-1].notices] == ["ledger_cloned"]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_temple_that_cannot_begin_a_new_source_leaves_the_broker_to_the_one_with_the_copy(rig: Rig) -> None:
+    rig.connect()
+    rig.disk.trouble = Trouble.LEDGER_FAILING
+    rig.token()
+    _meet_a_clone(rig)
+    assert rig.broker.gave_way
+    rig.disk.trouble = None
+    for _ in range(2):
+        rig.take(after_ns=5 * SECOND)
+    assert rig.broker.client_ids == [client_id(str(rig.pipeline.source))]
+    assert not rig.broker.gave_way
 
 
 def test_a_pipeline_is_composed_of_eight_things_at_most() -> None:
