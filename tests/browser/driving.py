@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
@@ -19,10 +20,13 @@ HURRIED = """() => {
 }"""
 """A page's clock runs fast, so that a test need not wait out the time in which a second tap counts as a slip."""
 
+PATIENCE_S = 120.0
+
 
 def confirm(button: Locator, done: Callable[[], bool]) -> None:
     """Tap a button that asks for a confirmation until it is done: once if it is armed, again if it was reset."""
-    for _ in range(8):
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
         button.click()
         for _ in range(25):
             button.page.wait_for_timeout(20)

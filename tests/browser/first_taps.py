@@ -141,7 +141,10 @@ def from_setting_to_move(companion: Companion, context: BrowserContext, game: st
 
 
 def _stand(companion: Companion, page: Page, table: str) -> tuple[int, str]:
-    lit = page.locator("[data-guided-to], .levels-list").evaluate_all("found => found.map(each => each.outerHTML)")
+    """Return the table's version and what is lit; that a tap is on its way changes neither."""
+    lit = page.locator("[data-guided-to], .levels-list").evaluate_all(
+        "found => found.map(each => each.outerHTML.replaceAll(/ aria-disabled=\"true\"/g, ''))"
+    )
     return companion.home.services.tables.get(table).version, "".join(lit)
 
 
