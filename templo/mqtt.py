@@ -267,13 +267,13 @@ class Connection:
     def _run(self) -> None:
         wait = BACKOFF_S[0]
         while not self._stopping:
-            was_up = downgraded = False
+            was_up = at_once = False
             since_s = time.monotonic()
             if not self._unplugged:
-                was_up, downgraded = self._connect_once()
+                was_up, at_once = self._connect_once()
             if self._stopping:
                 return
-            if downgraded:
+            if at_once:
                 wait = BACKOFF_S[0]
                 continue
             self._move_on(was_up)
@@ -295,8 +295,12 @@ class Connection:
         self._address = self._addresses[(self._addresses.index(self._address) + 1) % len(self._addresses)]
 
     def _connect_once(self) -> tuple[bool, bool]:
-        """Live through one connection; return whether it came up, and whether to try an older protocol at once."""
-        session = self._session = _Session()
+        """Live through one connection; return whether it came up, and whether to try again at once.
+
+        That is where the broker speaks an older protocol, or the client id was changed meanwhile.
+        """
+        session, client_id = _Session(), self._client_id
+        self._session = session
         client = self._new_client(session)
         self._beat(NETWORK_S)
         try:
@@ -305,6 +309,10 @@ class Connection:
             self._complain(f"no broker at {self.address}: {error}")
             return False, False
         self._client = client
+        if self._client_id != client_id:  # `rename` did not see this client
+            self._client = None
+            _cut(client)
+            return False, True
         self._network_beat(NETWORK_S)
         client.loop_start()
         if not self._wait(session.answered, CONNECT_S * self._patience):

@@ -164,6 +164,31 @@ def test_one_that_gets_another_client_id_connects_at_once_however_long_it_was_to
     caplog.clear()
 
 
+def test_one_that_gets_another_client_id_while_it_connects_has_it_at_once(
+    client: Callable[..., Client], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, go = threading.Event(), threading.Event()
+    connect = mqtt._Client.connect
+    used: list[bytes] = []
+
+    def slow(self: Any, *words: Any, **more: Any) -> Any:
+        used.append(self._client_id)
+        if len(used) == 1:
+            reached.set()
+            go.wait(180)
+        return connect(self, *words, **more)
+
+    monkeypatch.setattr(mqtt._Client, "connect", slow)
+    with mosquitto(tmp_path) as broker:
+        one = client(at(broker.port))
+        assert reached.wait(180)
+        one.connection.rename("another")
+        go.set()
+        eventually(lambda: one.connection.protocol)
+        assert used[-1] == b"another"
+    caplog.clear()
+
+
 def test_a_connection_that_breaks_leaves_its_will(
     client: Callable[..., Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
