@@ -20,6 +20,11 @@ RECENT = 120
 """How many of a temple's last tokens are in memory, for the plot of widths."""
 
 MINUTE = timedelta(minutes=1)
+
+SILENT = timedelta(seconds=100)
+"""A temple that runs repeats its status every half minute: one that was silent for longer while another has not been,
+no longer runs, although nobody said so.
+"""
 _MOST_IN_A_MINUTE = 6000
 
 MOST_BY_HAND = 60
@@ -69,6 +74,8 @@ class Temple(Struct, frozen=True):
     status: contract.Status | None = None
     conflict: contract.Status | None = None
     """The last status of a second ledger under the same name, while both run; its tokens wait for a person."""
+    silent_since: datetime | None = None
+    """When a second ledger first reported after its own had; None while none has."""
     reachable: bool = True
     """Whether the broker that carries its messages can be reached."""
     recent: tuple[StoredToken, ...] = ()
@@ -165,27 +172,36 @@ class Temple(Struct, frozen=True):
             return Health("conflict")
         return Health(self.trouble.code) if self.trouble else Health("ready")
 
-    def with_status(self, status: contract.Status) -> Temple:
+    def with_status(self, status: contract.Status, now: datetime) -> Temple:
         """Return the temple after a status under its name.
 
-        The first ledger is the temple's own. Another replaces it if the first has stopped or was lost, or if the same
-        session has begun it; while both are running the second is a conflict. The number of its publication is left
-        out: a status that is published again is no change.
+        The first ledger is the temple's own. Another replaces it if the first has stopped, was lost or has long been
+        silent, or if the same session has begun it; while both are running the second is a conflict. The number of
+        its publication is left out: a status that is published again is no change.
         """
         status = dataclasses.replace(status, publication=None)
         if status.source is None or status.source == self.source:
             notices = status.notices if status.state in _ALIVE else self.notices
-            after = replace(self, status=status, notices=notices)
+            after = replace(self, status=status, notices=notices, silent_since=None)
             return after._with_ledger_of(self.conflict) if self.conflict and not after.alive else after
-        if self.source is None or not self.alive or self.begins_anew(status):
+        silent_since = self.silent_since or now
+        if self.source is None or not self.alive or self.begins_anew(status) or now - silent_since > SILENT:
             if status.state not in _ALIVE and self.source is not None:
                 return self
             return self._with_ledger_of(status)
-        return replace(self, conflict=status if status.state in _ALIVE else None)
+        return replace(self, conflict=status if status.state in _ALIVE else None, silent_since=silent_since)
 
     def _with_ledger_of(self, status: contract.Status) -> Temple:
         conflict = self.conflict if self.conflict and self.conflict.source != status.source else None
-        return replace(self, source=status.source, status=status, conflict=conflict, notices=status.notices, old=None)
+        return replace(
+            self,
+            source=status.source,
+            status=status,
+            conflict=conflict,
+            silent_since=None,
+            notices=status.notices,
+            old=None,
+        )
 
     def begins_anew(self, status: contract.Status) -> bool:
         """Return whether the session of the last status has begun a new source."""
@@ -295,8 +311,8 @@ class Source(Struct, frozen=True):
 class Receipt(NamedTuple):
     """The acknowledgement of a source: everything up to `seq` is stored, and `token` is the id stored there.
 
-    `gap` says that numbers above it are stored and some between are missing; `taken` is the first number under which
-    a token came that another one has, with the id of that one.
+    `gap` says that numbers above it are stored and some between are missing; `apart` that a token came under a number
+    that another one has.
     """
 
     temple: str
@@ -304,4 +320,4 @@ class Receipt(NamedTuple):
     seq: int
     token: str
     gap: bool
-    taken: tuple[int, str] | None = None
+    apart: bool

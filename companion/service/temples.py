@@ -116,7 +116,7 @@ class TempleService:
 
         def work(change: Change) -> tuple[Temple | None, Temple]:
             before = change.find_temple(name)
-            after = (before or Temple(name, reachable=self._reachable)).with_status(status)
+            after = (before or Temple(name, reachable=self._reachable)).with_status(status, change.now)
             after = replace(after, old=self._workspace.temples.old_of(after.source))
             change.put(after)
             if before and after.source and after.source != before.source and before.begins_anew(status):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from msgspec.structs import replace
 
 from companion.model.temples import Health, Temple
@@ -9,13 +11,14 @@ from templo import contract
 from templo.contract import Beam, God, State
 from tests.companion.conftest import SOURCE
 
+AT = datetime(2026, 6, 1, 20, tzinfo=UTC)
 CLEAR = dict.fromkeys(God, Beam.CLEAR)
 
 
 def temple(state: State = State.READY, beams: dict[God, Beam] = CLEAR) -> Temple:
     """Return a temple with one status."""
     kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
-    return Temple("templo").with_status(contract.Status(state, "c" * 32, kind, "1.0.0", timing, beams, SOURCE))
+    return Temple("templo").with_status(contract.Status(state, "c" * 32, kind, "1.0.0", timing, beams, SOURCE), AT)
 
 
 def test_a_temple_at_work_with_clear_beams_is_well() -> None:

@@ -238,6 +238,32 @@ def test_a_ledger_that_begins_anew_while_its_temple_works_on_takes_over_without_
     assert home.services.temples.get("templo").source == OTHER
 
 
+def test_a_ledger_that_has_long_been_silent_while_another_reports_is_replaced(home: Home) -> None:
+    """Its end went unreported: the broker died with it, or a cluster lost its will."""
+    table = home.table(temple="templo")
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    new = status(source=OTHER, session="e" * 32)
+    for _ in range(4):
+        home.services.temples.receive_status("templo", new)
+        assert home.services.temples.get("templo").health().code == "conflict"
+        home.clock.pass_(seconds=30)
+    home.services.temples.receive_status("templo", new)
+    assert home.services.temples.get("templo").health().code == "ready"
+    home.services.temples.intake.receive([("templo", home.token(1, source=OTHER, replayed=False))])
+    assert home.services.temples.get("templo").source == OTHER
+    assert view(home, table.id)["total"] == 2
+
+
+def test_two_ledgers_that_both_report_stay_a_conflict(home: Home) -> None:
+    for _ in range(20):
+        home.services.temples.receive_status("templo", status())
+        home.services.temples.receive_status("templo", status(source=OTHER, session="e" * 32))
+        home.clock.pass_(seconds=30)
+    assert home.services.temples.get("templo").health().code == "conflict"
+    assert home.services.temples.get("templo").source == SOURCE
+
+
 def test_a_stranger_s_messages_in_a_temple_s_name_change_no_token_no_mark_and_no_table(home: Home) -> None:
     table = home.table(temple="templo")
     home.services.temples.receive_status("templo", status())
