@@ -144,7 +144,7 @@ class SeatService:
         return self._workspace.run(work, tables=[table_id])
 
     def begin(self, table_id: str, proof: str, empty: str = "") -> Table:
-        """Begin the game; seats still empty can be taken later, unless they are left out.
+        """Begin the game; seats still empty can be taken later, unless they are left out. One that runs goes on.
 
         `proof` is the token of any phone at the table, or the join code, which the table screen shows. `empty` says
         what happens to the seats that nobody has (`empty_choices`); nothing where it is empty.
@@ -155,6 +155,8 @@ class SeatService:
         def work(change: Change) -> Table:
             table = change.lock_with_temple(table_id)
             by = proved(table, proof)
+            if table.phase == "running":  # it was asked twice: by two phones, or by one whose answer was lost
+                return table
             if table.phase == "lobby" and empty:
                 self._settle_empty(change, table, by, empty)
             change.enter(table_id, by, Begin())

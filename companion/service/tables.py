@@ -212,6 +212,8 @@ class TableService:
         def work(change: Change) -> Table:
             table = change.lock_with_temple(table_id)
             by = by_whom(table)
+            if table.is_closed:  # it was asked twice: by two phones, or by one whose answer was lost
+                return table
             if table.phase == "lobby":
                 change.enter(table_id, by, Begin())
             change.enter(table_id, by, Close())

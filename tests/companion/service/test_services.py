@@ -96,6 +96,16 @@ def test_no_phone_can_post_what_only_a_service_may_enter(home: Home, name: str) 
     assert not home.play(table, token, "east", name).accepted
 
 
+def test_a_game_that_is_begun_again_goes_on_as_it_is(home: Home) -> None:
+    """Two phones began it, or the answer to one was lost."""
+    table = home.table()
+    home.seated(table)
+    before = home.services.tables.get(table.id)
+    assert before.phase == "running"
+    assert home.services.seats.begin(table.id, table.code) == before
+    assert home.services.tables.get(table.id) == before
+
+
 def test_a_tap_can_be_taken_back_until_something_else_happens(home: Home) -> None:
     table = home.table(temple="templo")
     token = home.seated(table)
