@@ -211,7 +211,7 @@ class Intake:
         match message:
             case contract.Doubt():
                 self._persist(self._services.temples.doubts.receive, temple, message)
-                self._acknowledge(temple, message.source)
+                self._acknowledge(temple, message.source, apart=False)
             case contract.Count():
                 self._services.temples.ledgers.receive_count(temple, message)
             case contract.Noise():
@@ -268,7 +268,7 @@ class Intake:
         self._on_tokens()
         receipts = self._persist(self._services.temples.intake.receive, tokens) or ()
         for receipt in receipts:
-            self._acknowledge(receipt.temple, receipt.source, receipt.taken)
+            self._acknowledge(receipt.temple, receipt.source, receipt.apart)
         if any(receipt.gap for receipt in receipts):
             self._request_missing()
 
@@ -300,13 +300,13 @@ class Intake:
             self._acknowledged.pop(temple, None)
         elif self._acknowledged.get(temple) != (status.session, status.source):
             self._acknowledged[temple] = (status.session, status.source)
-            self._acknowledge_whole(temple, status.source)
+            self._acknowledge(temple, status.source)
 
     def _acknowledge_all(self) -> None:
         if self._up:
             for temple in self._services.temples.own():
                 if temple.alive and temple.source:
-                    self._acknowledge_whole(temple.name, temple.source)
+                    self._acknowledge(temple.name, temple.source)
 
     def _subscribe_own(self) -> None:
         if self._shared:
@@ -331,20 +331,18 @@ class Intake:
         if self._up and known and known.alive and known.source:
             self._acknowledge(temple, known.source)
 
-    def _acknowledge(self, temple: str, source: str, taken: tuple[int, str] | None = None) -> None:
-        """Acknowledge what is stored of a source; then the number that was `taken`, with the id stored under it.
+    def _acknowledge(self, temple: str, source: str, apart: bool = True) -> None:
+        """Acknowledge what is stored of a source; before that, if some are held `apart`, the numbers that are taken.
 
         The mark may be at a later token of the copy of a ledger, which would not learn that it is one.
         """
         if not self._services.temples.is_own(temple):
             return
-        mark, now = self._services.temples.ledgers.mark(source), self._services.temples.now()
-        for seq, token in ((mark.seq, mark.token), *([taken] if taken else [])):
-            self._publish(temple, contract.Ack(source, seq, token or None, now, mark.doubts))
-
-    def _acknowledge_whole(self, temple: str, source: str) -> None:
-        """Acknowledge what is stored of a source, and the first number under which another token is held apart."""
-        self._acknowledge(temple, source, self._persist(self._services.temples.ledgers.taken, temple, source))
+        ledgers, now = self._services.temples.ledgers, self._services.temples.now()
+        for of, seq, token in (self._persist(ledgers.taken, temple) or ()) if apart else ():
+            self._publish(temple, contract.Ack(of, seq, token, now))
+        mark = ledgers.mark(source)
+        self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, now, mark.doubts))
 
     def _command(self, temple: str, command: contract.Command) -> None:
         """Send a command, now and at each new connection, until it is answered or has expired.

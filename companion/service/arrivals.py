@@ -69,7 +69,7 @@ class TokenIntake:
             seqs = ids[token.source]
             if token.seq in seqs:
                 if seqs[token.seq] != token.token:
-                    batch.hold_apart(name, token, seqs[token.seq])
+                    batch.hold_apart(name, token)
                 continue
             seqs[token.seq] = token.token
             if token.token in stored:
@@ -78,7 +78,7 @@ class TokenIntake:
                 stored.add(token.token)
                 batch.take(name, token, sources[token.source].old, held.get(token.token))
         receipts = [
-            self._receipt(change, source, ids[source.id], batch.taken.get(source.id)) for source in sources.values()
+            self._receipt(change, source, ids[source.id], source.id in batch.apart_of) for source in sources.values()
         ]
         return _Taken(receipts, len(batch.resent), batch.enter(stored, held))
 
@@ -101,15 +101,13 @@ class TokenIntake:
             sources[id_] = source
         return sources
 
-    def _receipt(
-        self, change: Change, source: Source, ids: Mapping[int, str], taken: tuple[int, str] | None
-    ) -> Receipt:
+    def _receipt(self, change: Change, source: Source, ids: Mapping[int, str], apart: bool) -> Receipt:
         """Update how far a source's tokens are stored; return the receipt for it."""
         mark = self._ledgers.mark(source.id).with_stored(ids)
         after = replace(source, mark=mark)
         if after != change.source(source.id):
             change.put_source(after)
-        return Receipt(source.temple, source.id, mark.seq, mark.token, bool(mark.ahead), taken)
+        return Receipt(source.temple, source.id, mark.seq, mark.token, bool(mark.ahead), apart)
 
 
 class _Batch:
@@ -126,8 +124,8 @@ class _Batch:
         self._arrived: list[Decision] = []
         self._apart: list[StoredToken] = []
         self.resent: list[contract.Token] = []
-        self.taken: dict[str, tuple[int, str]] = {}
-        """For each source, the first number under which a token came that another one has, and the id of that."""
+        self.apart_of: set[str] = set()
+        """The sources of which a token came under a number that another one has."""
 
     def take(self, name: str, token: contract.Token, old: OldTokens | None, verdict: str | None) -> None:
         """Store a token, and enter it at the table that its temple serves.
@@ -179,9 +177,9 @@ class _Batch:
         self._temple(name, token)
         self.resent.append(token)
 
-    def hold_apart(self, name: str, token: contract.Token, stored: str) -> None:
-        """Hold a token apart, unless this batch stores it; the one with the id `stored` has its number."""
-        self.taken[token.source] = min(self.taken.get(token.source, (token.seq, stored)), (token.seq, stored))
+    def hold_apart(self, name: str, token: contract.Token) -> None:
+        """Hold a token apart, unless this batch stores it: another one has its number."""
+        self.apart_of.add(token.source)
         self._temples.setdefault(name, self._change.find_temple(name) or Temple(name))
         self._apart.append(StoredToken(name, token, self._now))
 

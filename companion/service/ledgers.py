@@ -20,6 +20,9 @@ log = logging.getLogger(__name__)
 MOST_APART = 500
 """How many tokens that are held apart are looked at; a temple sends 20 before it is acknowledged."""
 
+MOST_NAMED = 20
+"""How many of their numbers are named to a temple at a time."""
+
 
 class Queue(NamedTuple):
     """A temple's ledger compared with the store, as token numbers. `recorded` is None before its first count."""
@@ -102,21 +105,21 @@ class Ledgers:
         known = self._workspace.temples.source(source)
         return known.mark if known else Mark()
 
-    def taken(self, name: str, source: str) -> tuple[int, str] | None:
-        """Return the first number of a source under which one token is stored and another is held apart.
+    def taken(self, name: str) -> list[tuple[str, int, str]]:
+        """Return the numbers under which one token is stored and another of the same temple is held apart, undecided.
 
-        With it comes the id of the stored one: a temple that has another there has a copy of a ledger. Nothing, where
-        there is none that waits for a decision.
+        Each is a source, a number and the id of the stored token: a temple that has another there has a copy of a
+        ledger. Those of its present source come first.
         """
-        if not self._workspace.temples.get(name).quarantined:
-            return None
-        store = self._workspace.store
-        held = [each.token for each in store.held(name, MOST_APART) if each.token.source == source]
-        if not held:
-            return None
-        first = min(held, key=lambda token: token.seq)
-        stored = store.known([first]).ids[source].get(first.seq)
-        return (first.seq, stored) if stored else None
+        temple = self._workspace.temples.get(name)
+        if not temple.quarantined:
+            return []
+        held = [each.token for each in self._workspace.store.held(name, MOST_APART)]
+        stored = self._workspace.store.known(held).ids
+        taken = {
+            (each.source, each.seq, stored[each.source][each.seq]) for each in held if each.seq in stored[each.source]
+        }
+        return sorted(taken, key=lambda each: (each[0] != temple.source, *each))[:MOST_NAMED]
 
     def queue(self, name: str) -> Queue:
         """Return how far a temple's ledger has counted, and how far its tokens are stored here."""

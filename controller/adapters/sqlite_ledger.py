@@ -161,8 +161,8 @@ class Ledger:
     - The write-ahead log stays below `LOG_BOUND`. A reader that holds one transaction open keeps the log from being
       moved into the file; once it is full, writing is trouble until that reader is done.
     - `seq` starts at 1, has no gaps, never wraps or resets within a `source`. The first source is made with the file;
-      `renew` begins another one at the first token that is not delivered. A row keeps its place for ever: its `seq`
-      counts from the row with which its source begins.
+      `renew` begins another one at a token that must be sent again. A row keeps its place for ever: its `seq` counts
+      from the row with which its source begins, so that a token of a former source has a number below 1 as well.
     - `notices` are what happened to the ledger and what no person has dealt with yet. They outlive the process.
     - A doubt is durable once `record` returns. Doubts are numbered from 1 through the ledger's lifetime, whatever its
       source; one that is offered again after a commit that seemed to fail may have two numbers.
@@ -323,22 +323,36 @@ class Ledger:
         """Return the id of the token with this number of the present source, or None if there is none."""
         with _reported(self._path):
             query = "SELECT token FROM token WHERE seq = ?"
-            row = self._connection.execute(query, (self._base + seq,)).fetchone() if seq > 0 else None
+            row = self._connection.execute(query, (self._base + seq,)).fetchone()
         return None if row is None else str(row[0])
 
-    def renew(self, source: str, reason: str, at: datetime) -> None:
-        """Begin a new source with what is not delivered, and a notice that says why; raises `LedgerTrouble`.
+    def number(self, source: str, seq: int) -> int | None:
+        """Return what number of the present source a token of this or a former one has, or None if there is none.
 
-        One commit, whatever the number of tokens: rows stay where they are, and are counted from another one.
-        `reason` is the notice's code.
+        It is below 1 for one of a former source.
         """
-        base = self._base + self.delivered
-        sources = [*(self._sources or [(1, self.source)]), (base + 1, source)]
+        if source == self.source:
+            return seq or None
+        beginnings = [first for first, _ in self._sources]
+        for (first, each), following in zip(self._sources, beginnings[1:], strict=False):
+            if each == source and 0 < seq <= following - first:
+                return first - 1 + seq - self._base
+        return None
+
+    def renew(self, source: str, reason: str, at: datetime, first: int | None = None) -> None:
+        """Begin a new source at the token `first`, and a notice that says why; raises `LedgerTrouble`.
+
+        `first` is a number of the present source, below 1 for a token of a former one; without it the new source
+        begins with what is not delivered. One commit, whatever the number of tokens: rows stay where they are, and
+        are counted from another one. `reason` is the notice's code.
+        """
+        base = self._base + (self.delivered if first is None else first - 1)
         with self._transaction():
-            for first, each in sources[:-1]:
-                self._connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?, '', 0)", (first, each))
+            if not self._sources:
+                self._connection.execute("INSERT INTO source VALUES (1, ?, '', 0)", (self.source,))
+            self._connection.execute("DELETE FROM source WHERE first > ?", (base,))
             entry = (base + 1, source, reason, _milliseconds(at))
-            self._connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?)", entry)
+            self._connection.execute("INSERT INTO source VALUES (?, ?, ?, ?)", entry)
             meta = (source, base, self._base + self.last_seq)
             self._connection.execute("UPDATE meta SET source = ?, delivered = ?, delivered_at = ?", meta)
             self._connection.execute(_NOTICE, (reason, _milliseconds(at)))

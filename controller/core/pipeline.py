@@ -420,25 +420,29 @@ class Pipeline:
                     self._publisher.republish_status()
 
     def _take_ack(self, ack: contract.Ack) -> None:
-        """Note what the companion has stored, or begin a new source if it proves that the ledger was restored."""
+        """Note what the companion has stored, or begin a new source if it proves that the ledger was restored.
+
+        The proof may be about a token that had been taken for delivered, and even about one of a former source.
+        """
         if ack.at is not None:
             self._requests.companion_ahead = ack.at - self._host.utc()
         ledger, now_ns = self._access.readable, self._host.monotonic_ns()
-        if ledger is None or ack.source != self.source:
+        if ledger is None:
             return
         with self._access.attempt(now_ns):
-            own = None if ack.token is None else ledger.token_id(ack.seq)
-            if ack.token is not None and own is not None and own != ack.token:
-                ledger.deliver_again(ack.seq)  # an earlier ack may have been of a later token of this ledger
-                self._publisher.resend_from(ack.seq)
-                self._renew(ledger, RESTORED, f"the companion has another token {ack.seq} than the ledger")
+            number = None if ack.token is None else ledger.number(ack.source, ack.seq)
+            own = None if number is None else ledger.token_id(number)
+            if own is not None and own != ack.token:
+                self._renew(RESTORED, f"the companion has another token {ack.seq} than the ledger", number)
+                return
+            if ack.source != self.source:
                 return
             if ack.doubts is not None and not self._publisher.doubts_stored(ack.doubts, now_ns):
-                self._renew(ledger, RESTORED, f"the companion has doubt {ack.doubts}, which was never recorded here")
+                self._renew(RESTORED, f"the companion has doubt {ack.doubts}, which was never recorded here")
                 return
             verdict = self._publisher.acknowledged(ack.seq, now_ns, named=own is not None)
             if verdict is AckVerdict.BEYOND:
-                self._renew(ledger, RESTORED, f"the companion has token {ack.seq}, which was never recorded here")
+                self._renew(RESTORED, f"the companion has token {ack.seq}, which was never recorded here")
             elif verdict is AckVerdict.NEWS:
                 ledger.deliver(self._publisher.delivered)
 
@@ -446,25 +450,33 @@ class Pipeline:
         """Begin a new source if another temple uses a copy of this ledger; give way to it while none can begin."""
         if self._name.advance(now_ns):
             self._publisher.republish_status()
-        if self._access.ledger is not None and self._name.must_renew(self.source):
+        if self._name.must_renew(self.source):
             with self._access.attempt(now_ns):
-                self._renew(self._access.ledger, CLONED, "another temple of this name uses a copy of the ledger")
+                self._renew(CLONED, "another temple of this name uses a copy of the ledger")
         self._link.give_way(self._name.must_renew(self.source))
 
-    def _renew(self, ledger: Ledger, code: str, why: str) -> None:
-        """Begin a new source with what is not delivered, so that no token keeps a number that another one has."""
+    def _renew(self, code: str, why: str, taken: int | None = None) -> None:
+        """Begin a new source with what is not delivered, so that no token keeps a number that another one has.
+
+        `taken` is a number that another one has: it was not delivered, nor is anything above it for certain. Nothing
+        can begin while the ledger cannot be written: the companion says again what proves it.
+        """
+        ledger = self._access.ledger
+        if ledger is None:
+            return
+        first = min(ledger.delivered, self._publisher.delivered) + 1
+        first = first if taken is None else min(first, taken)
         before, source = ledger.source, self._host.new_id()
-        waiting = ledger.last_seq - ledger.delivered
-        ledger.renew(source, code, self._host.utc())
+        ledger.renew(source, code, self._host.utc(), first)
         log.error(
             "%s (%s): source %s ends here, and %s begins with %d tokens not yet delivered",
             code,
             why,
             before,
             source,
-            waiting,
+            ledger.last_seq,
         )
-        self._publisher.renew(ledger.totals_before)
+        self._publisher.renew(ledger.totals_before, first)
         self.source = source
         self._outbox.renumber()
         self._introduce()

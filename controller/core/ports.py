@@ -298,8 +298,11 @@ class Ledger(Protocol):
     def token_id(self, seq: int) -> str | None:
         """Return the id of the token with this number of the present source, or None."""
 
-    def renew(self, source: str, reason: str, at: datetime) -> None:
-        """Begin a new source with what is not delivered, and a notice that says why."""
+    def number(self, source: str, seq: int) -> int | None:
+        """Return a token's number in the present source, below 1 for one of a former source; None if it has none."""
+
+    def renew(self, source: str, reason: str, at: datetime, first: int | None = None) -> None:
+        """Begin a new source at the token `first`, or with what is not delivered, and a notice that says why."""
 
     def dismiss(self, code: str) -> bool:
         """Remove a notice; return False if there is none."""

@@ -150,10 +150,10 @@ class Publisher:
         """Note that the companion stored everything up to `seq`; `named` if it named that token."""
         return self._window.acknowledged(seq, now_ns, named)
 
-    def renew(self, totals_before: Mapping[God, int]) -> None:
-        """Continue with a new source, whose tokens are those that were not delivered."""
+    def renew(self, totals_before: Mapping[God, int], first: int) -> None:
+        """Continue with a new source, whose tokens are those from the number `first` of the one before."""
         self._before = dict(totals_before)
-        self._window = SendWindow(0, self._window.last - self._window.delivered)
+        self._window = SendWindow(0, self._window.last - first + 1)
         self._doubts = DoubtWindow(self._doubts.last, stored=0)
         self._counted = None
         self._connect_windows()

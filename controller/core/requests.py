@@ -106,16 +106,14 @@ class Requests:
     def _resend(self, command: Command, respond: Respond) -> None:
         if command.seq is None:
             raise RefusedError("no_seq", "resend needs seq, the first token to send again")
-        if self._access.readable is None:
-            raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
         if command.seq > (highest := self._publisher.last_seq + 1):
             message = f"resend from {command.seq}; expected at most {highest}, the next token"
             raise RefusedError("beyond", message)
         if self._access.ledger is not None:
-            try:
+            with self._access.attempt(self._host.monotonic_ns()):  # what is read of a full disk is sent all the same
                 self._access.ledger.deliver_again(command.seq)
-            except (LedgerTrouble, LedgerError) as error:
-                raise RefusedError("ledger", str(error)) from error
+        if self._access.readable is None:
+            raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
         self._publisher.resend_from(command.seq)
         respond({"from": command.seq, "last_seq": self._publisher.last_seq})
 

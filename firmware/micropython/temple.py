@@ -533,10 +533,11 @@ class Temple:
         self.window.nudged()
 
     def _take_acks(self, now_ms):
-        """Take the last ack that came and is about this ledger: it holds what came before, or that comes again."""
-        while self._acks:
+        """Take the acks that came, in order: one about a number that another token has comes before the mark."""
+        acks, self._acks = self._acks, []
+        for payload in acks:
             try:
-                message = wire.read("ack", self._acks.pop())
+                message = wire.read("ack", payload)
             except wire.WireError:
                 continue
             if message["at"] is not None:
@@ -544,7 +545,6 @@ class Temple:
                 if self._take_time is not None:
                     self._take_time(message["at"])
             if self.ledger is not None and message["source"] == self.ledger.source:
-                self._acks = []
                 self._acknowledged(message["seq"], message["token"], message["doubts"], now_ms)
 
     def _acknowledged(self, seq, token, doubts, now_ms):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec import structs
+
 from controller.adapters import learned_file
 from controller.adapters.sqlite_ledger import Ledger
 from controller.core.calibration import Calibration
@@ -78,9 +80,9 @@ class Disk:
                     raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
                 return recorded
 
-            def renew(self, source: str, reason: str, at: datetime) -> None:
+            def renew(self, source: str, reason: str, at: datetime, first: int | None = None) -> None:
                 disk.check()
-                super().renew(source, reason, at)
+                super().renew(source, reason, at, first)
                 if disk.fails_after_commit:
                     disk.fails_after_commit = False
                     raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
@@ -178,6 +180,7 @@ class Rig:
         new_id: Callable[[], str] | None = None,
         lights: Lights | None = None,
         below: Mapping[God, bool] = {},
+        session: str = IDENTITY.session,
     ) -> None:
         self.now_ns = 1000 * SECOND
         self.disk = Disk(folder / "ledger.sqlite3")
@@ -192,7 +195,7 @@ class Rig:
         self.access = LedgerAccess(self.disk.open)
         self.disk.trouble = None
         self.pipeline = Pipeline(
-            identity=IDENTITY,
+            identity=structs.replace(IDENTITY, session=session),
             slots=Slots(beams, beams.open(items.put), calibration.limits),
             access=self.access,
             link=self.broker,

@@ -401,7 +401,29 @@ def test_a_new_source_begins_with_what_is_not_delivered_and_says_why(tmp_path: P
         ]
         assert ledger.notices == (Notice("ledger_restored", NOW),)
         assert ledger.token_id(1) == ids[7]
-        assert ledger.token_id(0) is None
+        assert ledger.token_id(0) == ids[6]
+
+
+def test_a_new_source_may_begin_at_a_token_of_a_former_one(tmp_path: Path) -> None:
+    with closing(delivered_ledger(tmp_path / "ledger", 10, 3)) as ledger:
+        ids = [token.token for token in ledger.tokens()]
+        ledger.renew("b" * 32, "ledger_restored", NOW)
+        ledger.deliver(4)
+        ledger.renew("c" * 32, "ledger_restored", NOW)
+        assert [ledger.number("b" * 32, seq) for seq in (0, 1, 4, 5)] == [None, -3, 0, None]
+        assert [ledger.number("a" * 32, seq) for seq in (0, 1, 3, 4)] == [None, -6, -4, None]
+        assert [ledger.number("c" * 32, seq) for seq in (0, 1, 90)] == [None, 1, 90]
+        assert ledger.number("d" * 32, 1) is None
+        ledger.renew("d" * 32, "ledger_restored", NOW, first=-4)
+    with closing(Ledger.open(tmp_path / "ledger", str)) as ledger:
+        assert (ledger.source, ledger.last_seq, ledger.delivered) == ("d" * 32, 8, 0)
+        assert [(token.source[0], token.seq, token.token) for token in ledger.tokens()] == [
+            *(("a", seq, ids[seq - 1]) for seq in (1, 2)),
+            *(("d", seq, ids[1 + seq]) for seq in range(1, 9)),
+        ]
+        ledger.renew("e" * 32, "ledger_restored", NOW, first=-1)
+    with closing(Ledger.open(tmp_path / "ledger", str)) as ledger:
+        assert [(token.source[0], token.seq) for token in ledger.tokens()] == [("e", seq) for seq in range(1, 11)]
 
 
 def test_a_new_source_outlives_the_process_and_what_came_before_keeps_its_numbers(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from controller.adapters.ledger_copy import read_copy
 from controller.core.commands import Commands
 from controller.core.counting import SECOND
 from controller.core.diagnosis import Answer
@@ -94,15 +95,20 @@ def test_a_ledger_that_cannot_be_opened_refuses_what_needs_it(tmp_path: Path, as
     assert replied(rig, asked).code == "ledger"
 
 
+@pytest.mark.usefixtures("expects_warnings")
 @pytest.mark.parametrize(
-    ("method", "asked"),
+    ("method", "asked", "error"),
     [
-        ("deliver_again", command(CommandName.RESEND, seq=1)),
-        ("dismiss", command(CommandName.DISMISS, notice="ledger_missing")),
+        (
+            "deliver_again",
+            command(CommandName.RESEND, seq=1),
+            "the ledger cannot be read now: see the temple's status",
+        ),
+        ("dismiss", command(CommandName.DISMISS, notice="ledger_missing"), "the disk refuses"),
     ],
 )
 def test_a_ledger_that_cannot_be_written_refuses_what_needs_it(
-    rig: Rig, method: str, asked: contract.Command, monkeypatch: pytest.MonkeyPatch
+    rig: Rig, method: str, asked: contract.Command, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         rig.disk.trouble = Trouble.LEDGER_FULL
@@ -110,8 +116,34 @@ def test_a_ledger_that_cannot_be_written_refuses_what_needs_it(
 
     monkeypatch.setattr(rig.access.ledger, method, refuse)
     reply = replied(rig, asked)
-    assert (reply.ok, reply.code, reply.error) == (False, "ledger", "the disk refuses")
+    assert (reply.ok, reply.code, reply.error) == (False, "ledger", error)
     rig.disk.trouble = None
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_what_can_be_read_of_a_full_disk_is_sent_again_and_goes_into_a_new_source(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rig.access, "_read_copy", lambda: read_copy(rig.disk.path))
+    rig.connect()
+    for _ in range(5):
+        rig.token()
+    ids = [each.token for each in rig.ledger()]
+    rig.take(MessageReceived(contract.Ack("5" * 32, 5, ids[4])))
+    rig.disk.trouble = Trouble.LEDGER_FULL
+    monkeypatch.setattr(rig.access.ledger, "deliver_again", lambda _: rig.disk.check())
+    rig.broker.published.clear()
+    assert replied(rig, command(CommandName.RESEND, seq=1)).ok
+    assert [seq for seq, _ in rig.broker.tokens()] == [1, 2, 3, 4, 5]
+    rig.disk.trouble = None
+    for _ in range(2):
+        rig.take(after_ns=SECOND)
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
+    rig.broker.published.clear()
+    rig.connect()
+    sent = [each for each in rig.broker.published if isinstance(each, contract.Token)]
+    assert [(each.source, each.token) for each in sent] == [(rig.pipeline.source, each) for each in ids]
+    assert rig.pipeline.source != "5" * 32
 
 
 def test_a_calibration_is_begun_and_ended_by_command(rig: Rig) -> None:

@@ -130,6 +130,30 @@ def test_a_restored_ledger_sends_again_what_an_ack_for_a_later_token_seemed_to_s
     assert [(each.seq, each.token) for each in sent] == [*enumerate(late[2:], 1)]
 
 
+def test_a_number_that_another_token_has_is_believed_even_of_a_source_that_ended_meanwhile(folder: Path) -> None:
+    """The proof came while the disk refused, or a copy was found between it and the mark."""
+    rig = begun(folder)
+    rig.connect()
+    late, before = drop(rig, 3), rig.pipeline.source
+    assert before is not None
+    rig.take(MessageReceived(contract.Ack(before, 2, late[1])))
+    rig.take(MessageReceived(contract.Ack(before, 50)))
+    assert rig.pipeline.reporter.report()["waiting"] == 1
+    proof = contract.Ack(before, 1, "f" * 32)
+    rig.take(MessageReceived(proof))
+    assert rig.pipeline.reporter.report()["waiting"] == 3
+    rig.broker.published.clear()
+    rig.connect()
+    sent = [each for each in rig.broker.published if isinstance(each, contract.Token)]
+    assert [(each.source, each.seq, each.token) for each in sent] == [
+        (rig.pipeline.source, seq, token) for seq, token in enumerate(late, 1)
+    ]
+    source = rig.pipeline.source
+    rig.take(MessageReceived(proof))
+    assert rig.pipeline.source == source
+    close_all()
+
+
 def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(folder: Path) -> None:
     rig = begun(folder)
     rig.connect()
