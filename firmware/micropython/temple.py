@@ -533,19 +533,33 @@ class Temple:
         self.window.nudged()
 
     def _take_acks(self, now_ms):
-        """Take the acks that came, in order: one about a number that another token has comes before the mark."""
-        acks, self._acks = self._acks, []
+        """Take the acks of numbers that another token has, which say nothing of doubts; then the last mark alone.
+
+        It is the last that is about this ledger: it holds what came before, or that comes again.
+        """
+        marks, acks, self._acks = [], self._acks, []
         for payload in acks:
-            try:
-                message = wire.read("ack", payload)
-            except wire.WireError:
-                continue
-            if message["at"] is not None:
-                self._companion_ms = message["at"] - now_ms
-                if self._take_time is not None:
-                    self._take_time(message["at"])
-            if self.ledger is not None and message["source"] == self.ledger.source:
-                self._acknowledged(message["seq"], message["token"], message["doubts"], now_ms)
+            if b'"doubts"' in payload:
+                marks.append(payload)
+            else:
+                self._take_ack(payload, now_ms)
+        while marks and not self._take_ack(marks.pop(), now_ms):
+            pass
+
+    def _take_ack(self, payload, now_ms):
+        """Take an ack; return whether it is about this ledger."""
+        try:
+            message = wire.read("ack", payload)
+        except wire.WireError:
+            return False
+        if message["at"] is not None:
+            self._companion_ms = message["at"] - now_ms
+            if self._take_time is not None:
+                self._take_time(message["at"])
+        if self.ledger is None or message["source"] != self.ledger.source:
+            return False
+        self._acknowledged(message["seq"], message["token"], message["doubts"], now_ms)
+        return True
 
     def _acknowledged(self, seq, token, doubts, now_ms):
         try:

@@ -72,9 +72,26 @@ def test_of_acks_that_come_at_once_the_last_of_this_ledger_counts_and_the_rest_i
         return plain(leaf, payload)
 
     monkeypatch.setattr(wire, "read", read)
-    acks = [contract.encode(contract.Ack(ledger.source, seq, ledger.name(seq))) for seq in range(1, 6)]
-    acks += [contract.encode(contract.Ack("f" * 32, 9, "e" * 32)), b"nonsense"]
+    acks = [contract.encode(contract.Ack(ledger.source, seq, ledger.name(seq), doubts=0)) for seq in range(1, 6)]
+    acks += [contract.encode(contract.Ack("f" * 32, 9, "e" * 32, doubts=0)), b'nonsense with "doubts"']
     pico.link.inbox += [(TOPIC + "ack", each, False) for each in acks]
     pico.turn(0.05)
     assert pico.temple.window.delivered == 5
     assert looked_at == acks[:3:-1]
+
+
+def test_a_number_that_another_token_has_is_read_although_the_mark_comes_with_it(pico: Pico) -> None:
+    """The mark may be at a later token of this very ledger."""
+    pico.link.there = False
+    pico.fall(6)
+    pico._broker.companion = None
+    pico.link.there = True
+    pico.turn()
+    ledger = pico.temple.ledger
+    source, names = ledger.source, [ledger.name(seq) for seq in range(1, 7)]
+    acks = [contract.Ack(source, seq, "f" * 32) for seq in (3, 5)] + [contract.Ack(source, 6, names[5], doubts=0)]
+    pico.link.inbox += [(TOPIC + "ack", contract.encode(each), False) for each in acks]
+    pico.turn(0.05)
+    ledger = pico.temple.ledger
+    assert ledger.source != source
+    assert [ledger.name(seq) for seq in range(1, ledger.last_seq + 1)][-4:] == names[2:]
