@@ -267,13 +267,13 @@ class Connection:
     def _run(self) -> None:
         wait = BACKOFF_S[0]
         while not self._stopping:
-            was_up = at_once = False
+            was_up = downgraded = False
             since_s = time.monotonic()
             if not self._unplugged:
-                was_up, at_once = self._connect_once()
+                was_up, downgraded = self._connect_once()
             if self._stopping:
                 return
-            if at_once:
+            if downgraded:
                 wait = BACKOFF_S[0]
                 continue
             self._move_on(was_up)
@@ -295,10 +295,7 @@ class Connection:
         self._address = self._addresses[(self._addresses.index(self._address) + 1) % len(self._addresses)]
 
     def _connect_once(self) -> tuple[bool, bool]:
-        """Live through one connection; return whether it came up, and whether to try again at once.
-
-        That is where the broker speaks an older protocol, or the client id was changed meanwhile.
-        """
+        """Live through one connection; return whether it came up, and whether to try an older protocol at once."""
         session, client_id = _Session(), self._client_id
         self._session = session
         client = self._new_client(session)
@@ -310,9 +307,7 @@ class Connection:
             return False, False
         self._client = client
         if self._client_id != client_id:  # `rename` did not see this client
-            self._client = None
-            _cut(client)
-            return False, True
+            client.disconnect()
         self._network_beat(NETWORK_S)
         client.loop_start()
         if not self._wait(session.answered, CONNECT_S * self._patience):
