@@ -109,7 +109,8 @@ class Ledgers:
         """Return the numbers under which one token is stored and another of the same temple is held apart, undecided.
 
         Each is a source, a number and the id of the stored token: a temple that has another there has a copy of a
-        ledger. Those of its present source come first.
+        ledger. Those of its present source come first. None is above its source's mark: who has that very token would
+        take all below it for stored.
         """
         temple = self._workspace.temples.get(name)
         if not temple.quarantined:
@@ -117,7 +118,9 @@ class Ledgers:
         held = [each.token for each in self._workspace.store.held(name, MOST_APART)]
         stored = self._workspace.store.known(held).ids
         taken = {
-            (each.source, each.seq, stored[each.source][each.seq]) for each in held if each.seq in stored[each.source]
+            (each.source, each.seq, stored[each.source][each.seq])
+            for each in held
+            if each.seq <= self.mark(each.source).seq and each.seq in stored[each.source]
         }
         return sorted(taken, key=lambda each: (each[0] != temple.source, *each))[:MOST_NAMED]
 

@@ -27,24 +27,11 @@ from tests.companion.conftest import Home
 from tests.controller.rig import Rig, close_all
 
 RUNS = 25
-ACTS = [
-    "drop",
-    "drop",
-    "drop",
-    "send",
-    "send",
-    "turn",
-    "turn",
-    "talk",
-    "lose",
-    "crash",
-    "clone",
-    "connect",
-    "connect",
-    "minute",
-    "full",
-    "well",
-]
+ACTS = (
+    ["drop"] * 3
+    + ["send", "turn", "connect", "swallow"] * 2
+    + ["talk", "lose", "crash", "clone", "minute", "full", "well"]
+)
 HEARD = (contract.Token, contract.Doubt, contract.Status, contract.Count)
 
 
@@ -185,6 +172,10 @@ class Talk:
             else:
                 each.take(said)
 
+    def swallow(self, whims: random.Random) -> None:
+        """Lose some of what is on its way to the companion, within connections that last."""
+        self._arrived = [each for each in self._arrived if whims.random() < 0.5]
+
     def exchange(self) -> None:
         for _ in range(3):
             for each in self.copies:
@@ -255,6 +246,21 @@ def test_a_token_that_is_held_apart_comes_again_though_the_copy_that_has_its_num
     assert talk.home.services.temples.get("templo").quarantined == 1, f"{b3} waits for a person"
 
 
+def test_a_number_is_not_named_before_all_below_it_have_arrived(talk: Talk) -> None:
+    """The copy whose token it is would take what is still on its way for stored."""
+    (one,) = talk.copies
+    one.drop(2)
+    talk.settle()
+    two = talk.clone(one)
+    (a3, a4, a5), (b3, b4, b5) = one.drop(3), two.drop(3)
+    one.connect(), two.connect()
+    sent = {each.token: each for copy in (one, two) for each in copy.sent() if isinstance(each, contract.Token)}
+    said = talk.answers([sent[each] for each in (b5, a5)])
+    one.take(said), two.take(said)
+    talk.settle()
+    assert talk.missing() == set(), (a3, a4, b3, b4)
+
+
 def act(talk: Talk, whims: random.Random) -> None:
     """Let one thing happen to one copy."""
     copy = whims.choice(talk.copies)
@@ -277,6 +283,8 @@ def act(talk: Talk, whims: random.Random) -> None:
             copy.connect()
         case "minute":
             talk.minute()
+        case "swallow":
+            talk.swallow(whims)
         case "full":
             copy.rig.disk.trouble = Trouble.LEDGER_FULL
         case "well":

@@ -219,7 +219,7 @@ def test_the_organiser_ends_a_table_and_frees_its_temple(home: WebHome, organise
     assert home.services.temples.get("templo").table_id is None
     page = home.browser().get(f"/t/{running.id}/story")
     assert "The organiser closed the table" in text_of(page)
-    assert organiser.post(f"/organiser/tables/{running.id}/close").status_code == 409
+    assert organiser.post(f"/organiser/tables/{running.id}/close").status_code == 303
 
 
 def test_all_codes_are_printed_each_with_its_table(home: WebHome, organiser: Browser) -> None:
