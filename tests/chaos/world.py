@@ -49,7 +49,7 @@ PATIENCE_S = 120.0
 """For what must come in the end. Nothing is measured by it; a machine may be busy."""
 
 SETTLES_S = 150.0
-"""For what must arrive before a fault goes on; a temple whose name was taken stays away for up to a minute."""
+"""For what must arrive before a fault goes on; a full disk or a lost acknowledgement may hold it up for a minute."""
 
 STORE = "companion.sqlite"
 
